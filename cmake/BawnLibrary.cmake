@@ -1,0 +1,33 @@
+# bawn_library(<layer> [HEADERS ..] [SOURCES ..] [PUBLIC ..] [PRIVATE ..])
+# One folder = one static library bawn_<layer>, alias and export name bawn::<layer>. Headers live in
+# include/ and are installed; everything in src/ is private.
+function(bawn_library layer)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;PUBLIC;PRIVATE")
+  add_library(bawn_${layer} STATIC)
+  add_library(bawn::${layer} ALIAS bawn_${layer})
+  set_target_properties(bawn_${layer} PROPERTIES EXPORT_NAME ${layer})
+  target_sources(bawn_${layer}
+    PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS}
+    PRIVATE ${arg_SOURCES})
+  target_include_directories(bawn_${layer} PRIVATE src)
+  target_compile_features(bawn_${layer} PUBLIC cxx_std_23)
+  target_link_libraries(bawn_${layer} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:bawn_warnings>)
+  install(TARGETS bawn_${layer} EXPORT bawnTargets FILE_SET HEADERS)
+endfunction()
+
+# bawn_test(<name> SOURCES .. [LIBRARIES ..] [LABELS ..] [TIMEOUT seconds] [ENVIRONMENT ..])
+# A GoogleTest program whose tests ctest lists one by one, each in a process of its own.
+function(bawn_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;ENVIRONMENT")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} bawn_test_support bawn_warnings
+    GTest::gmock_main)
+  # ctest splits test properties at semicolons, so lists are passed with the separator escaped.
+  string(REPLACE ";" "\\;" labels "${arg_LABELS}")
+  string(REPLACE ";" "\\;" environment "${arg_ENVIRONMENT}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
+    PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
+endfunction()
