@@ -1,0 +1,129 @@
+/// \file
+/// The server's end of a session: starts stub and warden, spawns inside the wall, signals, lists,
+/// and hears of exits. One Warden object is one session.
+#pragma once
+
+#include "bawn/contract/confinement.hpp"
+#include "bawn/contract/context.hpp"
+#include "bawn/contract/error.hpp"
+#include "bawn/os/unique_fd.hpp"
+#include "bawn/sandbox/plan.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bawn::sandbox {
+
+/// How a process ended. `exited(code)` or `signalled(number)`, never a bare wait status.
+struct ExitStatus {
+  std::optional<int> code;    ///< exit code 0..255
+  std::optional<int> signal;  ///< number of the signal that ended it
+  bool core_dumped = false;
+  int exec_errno = 0;         ///< errno of a failed execve; 0 when it started
+  std::uint64_t user_us = 0;  ///< CPU time in user mode of the process and its waited-for children, µs
+  std::uint64_t system_us = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  /// 128+signal, the code, or 127/126 for a failed exec, as a shell would give.
+  [[nodiscard]] int shell_code() const noexcept;
+};
+
+/// What to start inside the wall.
+struct SpawnSpec {
+  std::vector<std::string> argv;  ///< argv[0] is looked up in the environment's PATH when it has no slash
+  std::vector<std::string> env;   ///< "NAME=value"
+  std::string cwd;                ///< absolute inside path
+  os::UniqueFd standard_input;    ///< the child's descriptors 0, 1 and 2; empty = /dev/null
+  os::UniqueFd standard_output;
+  os::UniqueFd standard_error;
+  std::string call;               ///< marker BAWN_CALL of everything it starts; may be empty
+  bool new_session = false;       ///< setsid instead of a new process group
+};
+
+/// One process of the session. Numbers are the host's; `inside_*` those of the PID namespace.
+struct ProcessInfo {
+  int pid = 0;
+  int inside_pid = 0;
+  int parent = 0;        ///< host pid of the parent
+  int pgid = 0;          ///< inside numbers: group and session as the processes see them
+  int sid = 0;
+  std::uint64_t start_time = 0;  ///< clock ticks after boot (field 22 of /proc/PID/stat)
+  char state = '?';
+  std::string call;      ///< BAWN_CALL marker, empty when it has none or cannot be read
+  std::string name;
+};
+
+/// Whom a signal is for.
+struct SignalTarget {
+  enum class Kind : std::uint32_t {
+    Group,    ///< one inside process group
+    Process,  ///< one inside pid
+    Call,     ///< everything that call started, found by marker, ancestry and start time
+    Session,  ///< everything but the warden
+  };
+  Kind kind = Kind::Session;
+  int id = 0;                     ///< group or pid
+  std::string call;               ///< for Call
+  std::uint64_t not_before = 0;   ///< for Call: start time (ticks) of the call
+  int keep_pid = 0;               ///< for Call and Session: an inside pid that is spared (the shell)
+};
+
+/// A started child that has not been let go: it exists, is on no CPU, and has executed nothing.
+/// Write its record, then call go(). Destroying it without go() ends it.
+class Child {
+ public:
+  virtual ~Child() = default;
+  [[nodiscard]] virtual int pid() const noexcept = 0;         ///< host pid
+  [[nodiscard]] virtual int inside_pid() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t start_time() const noexcept = 0;
+  [[nodiscard]] virtual int pidfd() const noexcept = 0;       ///< borrowed
+  /// Lets it execute.
+  [[nodiscard]] virtual Result<> go() = 0;
+  /// Blocks until it ended, or until `context` ends (Cancelled / DeadlineExceeded; the child runs on).
+  [[nodiscard]] virtual Result<ExitStatus> wait(const contract::Context& context) = 0;
+  /// The exit status once it is known.
+  [[nodiscard]] virtual std::optional<ExitStatus> status() const = 0;
+  /// A descriptor that becomes readable when the status is known, for poll(2); borrowed.
+  [[nodiscard]] virtual int exit_event() const noexcept = 0;
+};
+
+/// Threads: thread-safe.
+class Warden {
+ public:
+  struct Options {
+    /// Path of the bawn-warden program; empty = beside this program, then the install's libexec.
+    std::string program;
+    /// Fork the stub from this process instead of starting the program: only for a process with
+    /// one thread (`bawn run`), where it saves one exec.
+    bool fork_stub = false;
+  };
+
+  /// Starts stub and warden and waits for the warden's word on every layer.
+  ///
+  /// Errors: Unsupported (a layer that the plan promised failed: names step and errno),
+  /// NotFound (no bawn-warden), ResourceExhausted, Internal.
+  static Result<std::shared_ptr<Warden>> start(const SessionPlan& plan, const Options& options);
+
+  virtual ~Warden() = default;  ///< ends everything that runs inside
+
+  /// What the warden confirmed.
+  [[nodiscard]] virtual const contract::Confinement& report() const noexcept = 0;
+  [[nodiscard]] virtual int pid() const noexcept = 0;               ///< host pid of the warden
+  [[nodiscard]] virtual std::uint64_t start_time() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t pid_namespace() const noexcept = 0;  ///< inode, 0 = the host's
+
+  [[nodiscard]] virtual Result<std::unique_ptr<Child>> spawn(SpawnSpec spec) = 0;
+  /// Sends `signal` and returns how many processes it reached. None is no error.
+  [[nodiscard]] virtual Result<int> signal(const SignalTarget& target, int signal) = 0;
+  [[nodiscard]] virtual Result<std::vector<ProcessInfo>> tree() = 0;
+
+  /// False once the warden is gone; every waiting call then ended with Closed.
+  [[nodiscard]] virtual bool alive() const noexcept = 0;
+  /// Ends everything inside and waits until it is gone. Blocking: bounded by 2 s. Idempotent.
+  virtual void close() = 0;
+};
+
+}  // namespace bawn::sandbox
