@@ -4,10 +4,14 @@
 /// that exits 1, times out, is denied or cut is an outcome (data), never an Error.
 #pragma once
 
+#include <any>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace bawn::contract {
@@ -40,8 +44,9 @@ class [[nodiscard]] Error {
   Error(ErrorCode code, std::string message);
 
   /// An error of a system call: "<what>: <strerror>", keeping errno and the call's name.
-  /// The code follows the errno (ENOENT -> NotFound, EACCES/EPERM -> PermissionDenied,
-  /// EMFILE/ENOMEM/EAGAIN/ENOSPC -> ResourceExhausted, ENOSYS -> Unsupported, else Internal).
+  /// The code follows the errno (ENOENT -> NotFound, EEXIST -> AlreadyExists, EACCES/EPERM/EROFS ->
+  /// PermissionDenied, EMFILE/ENFILE/ENOMEM/EAGAIN/ENOSPC/EDQUOT -> ResourceExhausted,
+  /// ENOSYS/EOPNOTSUPP -> Unsupported, EBUSY/ETXTBSY -> Busy, else Internal).
   static Error from_errno(int errnum, std::string_view call, std::string_view what);
 
   [[nodiscard]] ErrorCode code() const noexcept;
@@ -61,6 +66,31 @@ class [[nodiscard]] Error {
   [[nodiscard]] Error wrap(std::string_view prefix) const;
   /// A copy that also names `cause` as a visible cause.
   [[nodiscard]] Error with_cause(Error cause) const;
+
+  /// A copy that keeps `cause` for diagnosis only: `is` and `find` do not follow it, and no front
+  /// shows it.
+  [[nodiscard]] Error with_hidden_cause(Error cause) const;
+  /// The cause kept by `with_hidden_cause`; it may name what the model must not learn.
+  [[nodiscard]] const std::optional<Error>& hidden_cause() const noexcept;
+
+  /// A copy that carries a typed value for programs, e.g. `Panic`.
+  [[nodiscard]] Error with_payload(std::any payload) const;
+  /// The payload of exactly this error; empty when there is none.
+  [[nodiscard]] const std::any& payload() const noexcept;
+  /// The first payload of type T in this error and its visible causes, or null. The pointer lives
+  /// as long as any copy of this error.
+  template <class T>
+  [[nodiscard]] const T* find() const noexcept {
+    if (const T* found = std::any_cast<T>(&payload())) {
+      return found;
+    }
+    for (const Error& cause : causes()) {
+      if (const T* found = cause.find<T>()) {
+        return found;
+      }
+    }
+    return nullptr;
+  }
 
  private:
   struct Node;

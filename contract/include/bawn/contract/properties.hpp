@@ -30,6 +30,9 @@ struct Annotations {
 /// Whether a call may be run again after an unknown outcome.
 enum class Replay { Unknown, Safe, Keyed };
 
+/// "unknown", "safe" or "keyed"; "unknown" also for a value outside the enumeration.
+[[nodiscard]] std::string_view to_string(Replay replay) noexcept;
+
 /// What a call would do, for a policy: stated by the tool without acting.
 struct Fact {
   std::string tool;  ///< empty: the tool that states it
@@ -76,5 +79,11 @@ struct Properties {
 [[nodiscard]] bool is_factual(const Tool& tool) noexcept;
 [[nodiscard]] Result<Facts> facts_of(const Tool& tool, const Context& context,
                                      std::string_view args);
+/// Whether the caller on `context` may see and call the tool now; true when the tool has no rule.
+/// Ask at every listing and every call and never keep the answer. An error means no, and its text
+/// is not for the model.
+[[nodiscard]] Result<bool> is_available(const Tool& tool, const Context& context);
+/// JSON Schema text of the structured output; none when the tool promises no structure.
+[[nodiscard]] const std::optional<std::string>& output_schema_of(const Tool& tool) noexcept;
 
 }  // namespace bawn::contract

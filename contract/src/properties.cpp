@@ -1,0 +1,86 @@
+#include "bawn/contract/properties.hpp"
+
+#include "bawn/contract/tool.hpp"
+
+namespace bawn::contract {
+
+bool is_strict(const Tool& tool) noexcept {
+  return tool.definition().strict;
+}
+
+bool is_sequential(const Tool& tool) noexcept {
+  return tool.properties().sequential;
+}
+
+std::string resource_of(const Tool& tool) {
+  return tool.properties().sequential ? std::string() : tool.properties().resource;
+}
+
+const std::optional<Annotations>& annotations_of(const Tool& tool) noexcept {
+  return tool.properties().annotations;
+}
+
+Confinement confined_by(const Tool& tool, const Context& context, std::string_view args) {
+  const auto& ask = tool.properties().confined;
+  if (!ask) {
+    return {};
+  }
+  Confinement answer = ask(context, args);
+  if (!answer.confined) {
+    answer.by.clear();
+  }
+  return answer;
+}
+
+Replay replay_of(const Tool& tool, const Context& context, std::string_view args,
+                 std::string_view idempotency_key) {
+  const auto& ask = tool.properties().replay;
+  if (!ask) {
+    return Replay::Unknown;
+  }
+  switch (ask(context, args)) {
+    case Replay::Safe:
+      return Replay::Safe;
+    case Replay::Keyed:
+      return idempotency_key.empty() ? Replay::Unknown : Replay::Keyed;
+    case Replay::Unknown:
+      break;
+  }
+  return Replay::Unknown;
+}
+
+std::string_view to_string(Replay replay) noexcept {
+  switch (replay) {
+    case Replay::Safe:
+      return "safe";
+    case Replay::Keyed:
+      return "keyed";
+    case Replay::Unknown:
+      break;
+  }
+  return "unknown";
+}
+
+bool is_factual(const Tool& tool) noexcept {
+  return static_cast<bool>(tool.properties().facts);
+}
+
+Result<Facts> facts_of(const Tool& tool, const Context& context, std::string_view args) {
+  const auto& ask = tool.properties().facts;
+  if (!ask) {
+    return fail(ErrorCode::Unsupported,
+                "tool \"" + tool.definition().name + "\" does not state facts");
+  }
+  return ask(context, args);
+}
+
+Result<bool> is_available(const Tool& tool, const Context& context) {
+  const auto& ask = tool.properties().availability;
+  return ask ? ask(context) : Result<bool>(true);
+}
+
+const std::optional<std::string>& output_schema_of(const Tool& tool) noexcept {
+  return tool.properties().output_schema;
+}
+
+}  // namespace bawn::contract
