@@ -1,0 +1,26 @@
+/// \file
+/// The subcommands of the program `bawn`. Each adds its options to the application and, when it was
+/// chosen, sets what main() will run.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace bawn::cli {
+
+/// What main() runs after parsing; returns the exit status.
+using Action = std::function<int()>;
+
+void add_run(CLI::App& app, Action& chosen);
+void add_mcp(CLI::App& app, Action& chosen);
+void add_doctor(CLI::App& app, Action& chosen);
+
+/// Exit status of our own failures, as timeout(1) and env(1) use it.
+inline constexpr int kOwnFailure = 125;
+/// Exit status when `bawn run --timeout` ended the command, as timeout(1) uses it.
+inline constexpr int kTimedOut = 124;
+
+}  // namespace bawn::cli

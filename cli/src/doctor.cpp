@@ -1,0 +1,113 @@
+#include "doctor.hpp"
+
+#include "commands.hpp"
+
+#include "bawn/sandbox/policy.hpp"
+#include "bawn/sandbox/wall.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+namespace bawn::cli {
+namespace {
+
+using contract::Error;
+using contract::Result;
+using sandbox::LayerMode;
+using sandbox::Policy;
+
+/// An empty directory for the time of the examination.
+class Scratch {
+ public:
+  static Result<Scratch> make() {
+    Scratch scratch;
+    scratch.path_ = "/tmp/bawn-doctor-XXXXXX";
+    if (::mkdtemp(scratch.path_.data()) == nullptr) {
+      scratch.path_.clear();
+      return std::unexpected(Error::from_errno(errno, "mkdtemp", "cannot make a directory in /tmp"));
+    }
+    return scratch;
+  }
+  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() {
+    if (!path_.empty()) {
+      ::rmdir(path_.c_str());
+    }
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  Scratch() = default;
+  std::string path_;
+};
+
+Attempt attempt(std::string name, Policy policy, const std::string& workspace) {
+  Attempt tried{.name = std::move(name), .works = false, .reason = {}, .report = {}};
+  auto wall = sandbox::raise_wall({.policy = std::move(policy), .workspace = workspace, .session_dir = {}, .warden = {}});
+  if (wall) {
+    tried.works = true;
+    tried.report = wall->warden->report();
+  } else {
+    tried.reason = wall.error().message();
+  }
+  return tried;
+}
+
+/// The default policy with one layer demanded and the others left out.
+Policy only(LayerMode Policy::* layer, const Policy& base) {
+  Policy policy = base;
+  policy.landlock = policy.seccomp = policy.namespaces = policy.hygiene = LayerMode::Off;
+  policy.*layer = LayerMode::Required;
+  policy.require.clear();
+  policy.best_effort = true;
+  return policy;
+}
+
+int print_findings(bool as_json) {
+  auto findings = examine();
+  if (!findings) {
+    std::fprintf(stderr, "bawn: %s\n", findings.error().message().c_str());
+    return kOwnFailure;
+  }
+  const std::string text =
+      as_json ? contract::dump_json(to_json(*findings)) + "\n" : to_text(*findings);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+Result<Findings> examine() {
+  const Scratch scratch = BAWN_TRY(Scratch::make());
+  const Policy base = BAWN_TRY(sandbox::preset("workspace-write"));
+  Findings findings;
+  findings.features = sandbox::probe_features();
+  findings.layers.push_back(attempt("landlock", only(&Policy::landlock, base), scratch.path()));
+  findings.layers.push_back(attempt("seccomp", only(&Policy::seccomp, base), scratch.path()));
+  findings.layers.push_back(attempt("namespaces", only(&Policy::namespaces, base), scratch.path()));
+  findings.layers.push_back(attempt("hygiene", only(&Policy::hygiene, base), scratch.path()));
+  for (const std::string& name : sandbox::preset_names()) {
+    auto policy = sandbox::preset(name);
+    if (policy && policy->enforce) {
+      findings.presets.push_back(attempt(name, *std::move(policy), scratch.path()));
+    }
+  }
+  return findings;
+}
+
+void add_doctor(CLI::App& app, Action& chosen) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("doctor", "Try each layer of the wall on this machine");
+  command->add_flag("--json", *as_json, "Print one JSON document");
+  command->callback([as_json, &chosen] { chosen = [as_json] { return print_findings(*as_json); }; });
+}
+
+}  // namespace bawn::cli

@@ -1,0 +1,35 @@
+/// \file
+/// `bawn doctor`: what works on this machine, tried for real, and why the rest does not.
+#pragma once
+
+#include "bawn/contract/confinement.hpp"
+#include "bawn/contract/json.hpp"
+#include "bawn/sandbox/features.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bawn::cli {
+
+/// One layer alone, or one preset, raised for real around an empty directory.
+struct Attempt {
+  std::string name;
+  bool works = false;
+  std::string reason;  ///< why not, one sentence; empty when it works
+  std::optional<contract::Confinement> report;
+};
+
+struct Findings {
+  sandbox::KernelFeatures features;
+  std::vector<Attempt> layers;
+  std::vector<Attempt> presets;
+};
+
+/// Tries everything. Blocking: some tens of milliseconds.
+[[nodiscard]] contract::Result<Findings> examine();
+
+[[nodiscard]] contract::Json to_json(const Findings& findings);
+[[nodiscard]] std::string to_text(const Findings& findings);
+
+}  // namespace bawn::cli

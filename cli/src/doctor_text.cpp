@@ -1,0 +1,100 @@
+#include "doctor.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace bawn::cli {
+namespace {
+
+using contract::Json;
+using sandbox::Feature;
+using sandbox::KernelFeatures;
+
+std::array<std::pair<std::string_view, const Feature*>, 10> named_features(const KernelFeatures& f) {
+  return {{{"seccomp", &f.seccomp},
+           {"seccomp notification", &f.seccomp_notify},
+           {"user namespace", &f.user_namespace},
+           {"mount namespace", &f.mount_namespace},
+           {"pid namespace", &f.pid_namespace},
+           {"network namespace", &f.network_namespace},
+           {"ipc namespace", &f.ipc_namespace},
+           {"uts namespace", &f.uts_namespace},
+           {"cgroup v2", &f.cgroup_v2},
+           {"landlock audit", &f.audit}}};
+}
+
+Json to_json(const Attempt& attempt) {
+  Json json = {{"name", attempt.name}, {"works", attempt.works}};
+  if (!attempt.reason.empty()) {
+    json["reason"] = attempt.reason;
+  }
+  if (attempt.report) {
+    json["report"] = contract::to_json(*attempt.report);
+  }
+  return json;
+}
+
+Json to_json(const std::vector<Attempt>& attempts) {
+  Json list = Json::array();
+  for (const Attempt& attempt : attempts) {
+    list.push_back(to_json(attempt));
+  }
+  return list;
+}
+
+void print_line(std::string& out, bool works, std::string_view name, std::string_view more) {
+  fmt::format_to(std::back_inserter(out), "  {} {:<22}{}\n", works ? "yes" : "no ", name, more);
+}
+
+std::string summary(const Attempt& attempt) {
+  if (!attempt.report) {
+    return attempt.reason;
+  }
+  std::string text = attempt.report->by;
+  if (!attempt.report->guarantees.empty()) {
+    text += fmt::format("; holds {}", fmt::join(attempt.report->guarantees, ", "));
+  }
+  return text;
+}
+
+}  // namespace
+
+Json to_json(const Findings& findings) {
+  const KernelFeatures& found = findings.features;
+  Json features = {{"kernel", found.kernel}, {"machine", found.machine}, {"root", found.is_root}};
+  features["landlock_abi"] = found.landlock_abi;
+  for (const auto& [name, feature] : named_features(found)) {
+    features[std::string(name)] = {{"available", feature->available}, {"reason", feature->reason}};
+  }
+  return {{"features", features},
+          {"layers", to_json(findings.layers)},
+          {"presets", to_json(findings.presets)}};
+}
+
+std::string to_text(const Findings& findings) {
+  const KernelFeatures& found = findings.features;
+  std::string out = fmt::format("bawn on Linux {} ({}), started by {}\n\nkernel offers\n", found.kernel,
+                                found.machine, found.is_root ? "root" : "an ordinary user");
+  print_line(out, found.landlock_abi > 0, "landlock",
+             found.landlock_abi > 0 ? fmt::format("ABI {}", found.landlock_abi)
+                                    : found.landlock_reason);
+  for (const auto& [name, feature] : named_features(found)) {
+    print_line(out, feature->available, name, feature->reason);
+  }
+  out += "\nlayers, each raised alone\n";
+  for (const Attempt& attempt : findings.layers) {
+    print_line(out, attempt.works, attempt.name, attempt.works ? "" : attempt.reason);
+  }
+  out += "\npolicies, raised whole\n";
+  for (const Attempt& attempt : findings.presets) {
+    print_line(out, attempt.works, attempt.name, summary(attempt));
+  }
+  return out;
+}
+
+}  // namespace bawn::cli

@@ -1,0 +1,44 @@
+/// \file
+/// The program `bawn`: parses the command line and runs the chosen subcommand.
+
+#include "commands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace {
+
+int run_chosen(int argc, char** argv) {
+  CLI::App app("A bash and its tools inside a wall, and a report of exactly how each call was confined.",
+               "bawn");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("bawn ") + BAWN_VERSION);
+
+  bawn::cli::Action chosen;
+  bawn::cli::add_run(app, chosen);
+  bawn::cli::add_mcp(app, chosen);
+  bawn::cli::add_doctor(app, chosen);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool is_help = error.get_exit_code() == 0;
+    const int status = app.exit(error);
+    return is_help ? status : bawn::cli::kOwnFailure;
+  }
+  return chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_chosen(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bawn: %s\n", error.what());
+    return bawn::cli::kOwnFailure;
+  }
+}

@@ -1,0 +1,51 @@
+#include "report_file.hpp"
+
+#include "bawn/contract/json.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+namespace bawn::cli {
+
+using contract::Error;
+using contract::Result;
+
+Result<ReportFile> ReportFile::open(const std::string& path) {
+  ReportFile file;
+  file.path_ = path;
+  if (!path.empty()) {
+    file.fd_.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!file.fd_.is_open()) {
+      return std::unexpected(
+          Error::from_errno(errno, "open", fmt::format("cannot write the report to {}", path)));
+    }
+  }
+  return file;
+}
+
+Result<> ReportFile::write(const contract::Confinement& report) {
+  if (!fd_.is_open()) {
+    return {};
+  }
+  const std::string text = contract::dump_json(to_json(report)) + "\n";
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(fd_.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written < 0) {
+      return std::unexpected(
+          Error::from_errno(errno, "write", fmt::format("cannot write the report to {}", path_)));
+    }
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace bawn::cli

@@ -1,0 +1,114 @@
+/// \file
+/// `bawn run`: one command inside the wall, its exit status as ours. This process has one thread
+/// and becomes the stub itself, so nothing stands between it and the warden.
+
+#include "commands.hpp"
+#include "duration.hpp"
+#include "policy_choice.hpp"
+#include "report_file.hpp"
+#include "run_wait.hpp"
+
+#include "bawn/sandbox/wall.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bawn::cli {
+namespace {
+
+using contract::Error;
+using contract::Result;
+
+struct RunOptions {
+  WallOptions wall;
+  std::string timeout;
+  std::string report;
+  std::vector<std::string> command;
+};
+
+Result<os::UniqueFd> duplicate(int fd) {
+  os::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  if (!copy.is_open() && errno != EBADF) {
+    return std::unexpected(Error::from_errno(errno, "fcntl", "cannot pass a standard stream on"));
+  }
+  return copy;
+}
+
+/// The directory we were started in when it lies in the workspace, else the workspace.
+std::string start_directory(const std::string& workspace) {
+  std::error_code failed;
+  const auto here = std::filesystem::current_path(failed).string();
+  const bool inside = here == workspace || here.starts_with(workspace + "/");
+  return !failed && inside ? here : workspace;
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    variables.emplace_back(*entry);
+  }
+  return variables;
+}
+
+Result<int> run_command(const RunOptions& options) {
+  std::optional<std::chrono::milliseconds> timeout;
+  if (!options.timeout.empty()) {
+    timeout = BAWN_TRY(parse_duration(options.timeout));
+  }
+  sandbox::WallRequest request;
+  request.policy = BAWN_TRY(choose_policy(options.wall));
+  request.workspace = options.wall.workspace;
+  request.warden.fork_stub = true;
+  auto report = BAWN_TRY(ReportFile::open(options.report));
+
+  RunSignals signals = BAWN_TRY(RunSignals::block());
+  sandbox::Wall wall = BAWN_TRY(sandbox::raise_wall(request));
+  BAWN_TRY(report.write(wall.warden->report()));
+
+  sandbox::SpawnSpec spec;
+  spec.argv = options.command;
+  spec.env = sandbox::session_environment(request.policy, wall.plan, own_environment());
+  spec.cwd = start_directory(wall.plan.workspace);
+  spec.standard_input = BAWN_TRY(duplicate(STDIN_FILENO));
+  spec.standard_output = BAWN_TRY(duplicate(STDOUT_FILENO));
+  spec.standard_error = BAWN_TRY(duplicate(STDERR_FILENO));
+  auto child = BAWN_TRY(wall.warden->spawn(std::move(spec)));
+  BAWN_TRY(child->go());
+  return wait_for(*child, *wall.warden, signals, timeout);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Run one command inside the wall");
+  add_wall_options(*command, options->wall);
+  command->add_option("--timeout", options->timeout,
+                      "End the command after this long (500ms, 30s, 5m); exit status 124");
+  command->add_option("--report", options->report, "Write the confinement report to this file as JSON");
+  command->add_option("command", options->command, "The program and its arguments, behind --")
+      ->required();
+  command->positionals_at_end();
+  command->callback([options, &chosen] {
+    chosen = [options] {
+      auto status = run_command(*options);
+      if (!status) {
+        std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
+        return kOwnFailure;
+      }
+      return *status;
+    };
+  });
+}
+
+}  // namespace bawn::cli

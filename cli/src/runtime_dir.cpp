@@ -1,0 +1,51 @@
+#include "runtime_dir.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace bawn::cli {
+namespace {
+
+std::string chosen_path() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): read before any thread exists
+  if (const char* named = std::getenv("BAWN_RUNTIME_DIR"); named != nullptr && named[0] == '/') {
+    return named;
+  }
+  if (::geteuid() == 0) {
+    return "/run/bawn";
+  }
+  if (const char* base = std::getenv("XDG_RUNTIME_DIR"); base != nullptr && base[0] == '/') {
+    return fmt::format("{}/bawn", base);
+  }
+  // NOLINTEND(concurrency-mt-unsafe)
+  return fmt::format("/tmp/bawn-{}", ::geteuid());
+}
+
+}  // namespace
+
+contract::Result<std::string> runtime_dir() {
+  const std::string path = chosen_path();
+  const mode_t mode = ::geteuid() == 0 ? 0711 : 0700;
+  if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {
+    return std::unexpected(
+        contract::Error::from_errno(errno, "mkdir", fmt::format("cannot make {}", path)));
+  }
+  // /tmp is everybody's: whoever made the name first must be us, and it must be no link.
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
+      found.st_uid != ::geteuid() || (found.st_mode & 022) != 0) {
+    return contract::fail(
+        contract::ErrorCode::PermissionDenied,
+        fmt::format("{} is not a directory of yours that only you can write; remove it or set "
+                    "BAWN_RUNTIME_DIR",
+                    path));
+  }
+  return path;
+}
+
+}  // namespace bawn::cli

@@ -1,0 +1,18 @@
+/// \file
+/// Where bawn keeps what lives as long as a server: session directories, records, spooled output.
+#pragma once
+
+#include "bawn/contract/error.hpp"
+
+#include <string>
+
+namespace bawn::cli {
+
+/// Makes and returns the directory: $BAWN_RUNTIME_DIR, else /run/bawn for root, else
+/// $XDG_RUNTIME_DIR/bawn, else /tmp/bawn-UID. Root's has mode 0711, since commands of a session run
+/// as the workspace's owner and must reach their own session below it; everyone else's has 0700.
+///
+/// Errors: PermissionDenied when it exists but belongs to someone else or is a link.
+[[nodiscard]] contract::Result<std::string> runtime_dir();
+
+}  // namespace bawn::cli
