@@ -1,0 +1,103 @@
+#include "floors.h"
+#include "groups.hpp"
+#include "peer_process.hpp"
+
+#include <memory>
+
+namespace bawn::bench {
+namespace {
+
+using contract::Error;
+using contract::Result;
+
+constexpr const char* kArguments = R"({"command":":"})";
+
+/// A bash on two pipes for as long as the object lives.
+class FloorBash {
+ public:
+  FloorBash() : failed_(floor_bash_open(&bash_)) {}
+  ~FloorBash() {
+    if (failed_ == 0) {
+      floor_bash_close(&bash_);
+    }
+  }
+  FloorBash(const FloorBash&) = delete;
+  FloorBash& operator=(const FloorBash&) = delete;
+
+  Result<> call() {
+    const int errnum = failed_ != 0 ? failed_ : floor_bash_call(&bash_, ":");
+    if (errnum != 0) {
+      return std::unexpected(Error::from_errno(errnum, "floor_bash_call", "bash on pipes"));
+    }
+    return {};
+  }
+
+ private:
+  floor_bash bash_{};
+  int failed_;
+};
+
+using SharedPeer = std::shared_ptr<Result<McpPeer>>;
+
+SharedPeer connect(const std::vector<std::string>& argv) {
+  return std::make_shared<Result<McpPeer>>(McpPeer::connect(argv));
+}
+
+Case peer_case(std::string name, SharedPeer peer, std::string method, std::string params) {
+  return {.name = std::move(name),
+          .once = [peer = std::move(peer), method = std::move(method),
+                   params = std::move(params)]() -> Result<Nanoseconds> {
+            if (!*peer) {
+              return std::unexpected(peer->error());
+            }
+            return timed([&]() -> Result<> {
+              BAWN_TRY((*peer)->request(method, params));
+              return {};
+            });
+          }};
+}
+
+std::string bash_call() {
+  return std::string(R"({"name":"bash","arguments":)") + kArguments + "}";
+}
+
+Case against(Case one, std::string floor, double target) {
+  one.floor = std::move(floor);
+  one.target = target;
+  return one;
+}
+
+std::vector<Case> shell_cases(const Setup& setup, std::shared_ptr<FloorBash> bash,
+                              SharedPeer server) {
+  return {
+      {.name = "bash on pipes, C",
+       .once = [bash = std::move(bash)] { return timed([&] { return bash->call(); }); }},
+      peer_case("MCP + bash on pipes, C", connect({setup.floor_mcp, "bash"}), "tools/call",
+                bash_call()),
+      against(peer_case("MCP bash", std::move(server), "tools/call", bash_call()),
+              "MCP + bash on pipes, C", 1.35),
+  };
+}
+
+std::vector<Case> protocol_cases(const Setup& setup, SharedPeer server) {
+  return {
+      peer_case("constant answer, C", connect({setup.floor_mcp, "constant"}), "tools/call",
+                bash_call()),
+      against(peer_case("ping", std::move(server), "ping", "{}"), "constant answer, C", 2),
+  };
+}
+
+}  // namespace
+
+std::vector<Row> call_rows(const Setup& setup) {
+  const SharedPeer server = connect({setup.bawn, "mcp", "--workspace", setup.workspace});
+  std::vector<Row> rows =
+      measure("`:` in a bash that stays", shell_cases(setup, std::make_shared<FloorBash>(), server),
+              setup.rounds_of(3000));
+  std::vector<Row> protocol =
+      measure("MCP on stdio alone", protocol_cases(setup, server), setup.rounds_of(5000));
+  rows.insert(rows.end(), protocol.begin(), protocol.end());
+  return rows;
+}
+
+}  // namespace bawn::bench

@@ -1,0 +1,37 @@
+/// \file
+/// The groups of the bench. Each measures its cases interleaved with their floors and returns rows
+/// without ratios; see compare().
+#pragma once
+
+#include "sampler.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bawn::bench {
+
+struct Setup {
+  std::string bawn;       ///< the program under test, absolute
+  std::string floor_mcp;  ///< the floor's MCP server, absolute
+  std::string workspace;  ///< an empty directory that is removed afterwards
+  int rounds = 0;         ///< fixed number of rounds for every group; 0 = each group's own
+  bool quick = false;     ///< about a fifth of the rounds
+
+  /// `full` rounds, fewer when quick, `rounds` when that is set.
+  [[nodiscard]] int rounds_of(int full) const {
+    return rounds > 0 ? rounds : (quick ? (full + 4) / 5 : full);
+  }
+};
+
+/// One program from nothing: bare, `bawn run`, bubblewrap, and exec inside a session.
+std::vector<Row> start_rows(const Setup& setup);
+/// `:` in a bash that stays: pipes, the shell library, MCP; and the protocol alone.
+std::vector<Row> call_rows(const Setup& setup);
+/// From the start of a server to the answer of its first request.
+std::vector<Row> first_answer_rows(const Setup& setup);
+/// Memory of a server, MiB of proportional set size.
+std::vector<Row> memory_rows(const Setup& setup);
+/// 100 MiB of output, read and counted.
+std::vector<Row> output_rows(const Setup& setup);
+
+}  // namespace bawn::bench

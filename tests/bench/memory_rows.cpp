@@ -1,0 +1,114 @@
+#include "groups.hpp"
+#include "peer_process.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace bawn::bench {
+namespace {
+
+using contract::Error;
+using contract::ErrorCode;
+using contract::fail;
+using contract::Result;
+
+constexpr int kSessions = 8;
+constexpr int kRepeats = 5;
+
+/// Proportional set size of one process, MiB.
+Result<double> pss(pid_t pid) {
+  std::ifstream rollup(fmt::format("/proc/{}/smaps_rollup", pid));
+  for (std::string word; rollup >> word;) {
+    if (double kib = 0; word == "Pss:" && rollup >> kib) {
+      return kib / 1024;
+    }
+  }
+  return fail(ErrorCode::NotFound, fmt::format("/proc/{}/smaps_rollup has no Pss", pid));
+}
+
+/// The same for a process and all below it.
+Result<double> pss_of_tree(pid_t pid) {
+  double sum = BAWN_TRY(pss(pid));
+  std::error_code gone;
+  for (const auto& task :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
+    std::ifstream children(task.path() / "children");
+    for (pid_t child = 0; children >> child;) {
+      sum += pss_of_tree(child).value_or(0);  // one that ended meanwhile counts nothing
+    }
+  }
+  return sum;
+}
+
+/// What is asked of one server: its memory at three moments, MiB.
+struct Readings {
+  double idle = 0;
+  double tree_of_one = 0;
+  double server_per_session = 0;
+  double tree_per_session = 0;
+};
+
+Result<> open_session(McpPeer& peer, int number) {
+  BAWN_TRY(
+      peer.call_tool("bash", fmt::format(R"({{"command":":","session":"memory-{}"}})", number)));
+  return {};
+}
+
+Result<Readings> read_server(const std::vector<std::string>& argv) {
+  Readings readings;
+  McpPeer peer = BAWN_TRY(McpPeer::connect(argv));
+  BAWN_TRY(peer.request("tools/list", "{}"));
+  readings.idle = BAWN_TRY(pss(peer.pid()));
+  BAWN_TRY(open_session(peer, 0));
+  const double server = BAWN_TRY(pss(peer.pid()));
+  readings.tree_of_one = BAWN_TRY(pss_of_tree(peer.pid()));
+  for (int i = 1; i <= kSessions; ++i) {
+    BAWN_TRY(open_session(peer, i));
+  }
+  readings.server_per_session = (BAWN_TRY(pss(peer.pid())) - server) / kSessions;
+  readings.tree_per_session =
+      (BAWN_TRY(pss_of_tree(peer.pid())) - readings.tree_of_one) / kSessions;
+  return readings;
+}
+
+Row row_named(std::string name, std::optional<double> target) {
+  return {.group = "memory (proportional set size)",
+          .name = std::move(name),
+          .unit = "MiB",
+          .target = target,
+          .absolute = true};
+}
+
+}  // namespace
+
+std::vector<Row> memory_rows(const Setup& setup) {
+  std::vector<Row> rows = {row_named("C program, idle", {}), row_named("bawn mcp, idle", 6),
+                           row_named("one session with warden and bash, in all", {}),
+                           row_named("bawn mcp, each further session", 1),
+                           row_named("the same with warden and bash", {})};
+  for (int i = 0; i < std::min(kRepeats, setup.rounds_of(kRepeats)); ++i) {
+    if (const auto floor = McpPeer::connect({setup.floor_mcp, "constant"})) {
+      rows[0].samples.push_back(pss(floor->pid()).value_or(0));
+    }
+    const auto read = read_server({setup.bawn, "mcp", "--workspace", setup.workspace});
+    if (!read) {
+      for (std::size_t k = 1; k < rows.size(); ++k) {
+        rows[k].failure = read.error().message();
+      }
+      break;
+    }
+    rows[1].samples.push_back(read->idle);
+    rows[2].samples.push_back(read->tree_of_one);
+    rows[3].samples.push_back(read->server_per_session);
+    rows[4].samples.push_back(read->tree_per_session);
+  }
+  for (Row& row : rows) {
+    std::ranges::sort(row.samples);
+  }
+  return rows;
+}
+
+}  // namespace bawn::bench
