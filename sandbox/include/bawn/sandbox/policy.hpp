@@ -83,5 +83,6 @@ struct Policy {
 [[nodiscard]] std::string_view to_string(Network network) noexcept;
 [[nodiscard]] std::string_view to_string(LayerMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(Guarantee guarantee) noexcept;
+[[nodiscard]] std::string_view to_string(RunAs run_as) noexcept;
 
 }  // namespace bawn::sandbox
