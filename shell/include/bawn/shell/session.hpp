@@ -1,0 +1,160 @@
+/// \file
+/// One session: a wall with a persistent bash and one-shot processes inside it.
+#pragma once
+
+#include "bawn/contract/confinement.hpp"
+#include "bawn/contract/context.hpp"
+#include "bawn/sandbox/plan.hpp"
+#include "bawn/sandbox/policy.hpp"
+#include "bawn/sandbox/warden.hpp"
+#include "bawn/shell/call_result.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bawn::shell {
+
+using Milliseconds = std::chrono::milliseconds;
+
+/// Bounds of a session. Sizes in bytes.
+struct SessionLimits {
+  Milliseconds stop_grace{2000};   ///< between INT, TERM and KILL when a call is stopped
+  Milliseconds snapshot_idle{50};  ///< idle time before the shell's state is saved; 0 = never
+  std::size_t memory_per_stream = 128 * 1024;        ///< head and tail kept in memory, half each
+  std::uint64_t disk_per_stream = 64 * 1024 * 1024;  ///< output kept on disk, from its start
+  std::size_t text_bytes = 8 * 1024 * 1024;          ///< longest command text or input
+  std::size_t snapshot_bytes = 1024 * 1024;          ///< larger states are not kept
+  std::size_t recent_calls = 64;                     ///< finished calls whose output stays readable
+  std::size_t running_exec = 16;                     ///< one-shot calls at a time
+};
+
+struct SessionConfig {
+  std::string name = "main";
+  sandbox::Policy policy;
+  std::string workspace;  ///< absolute; where the shell starts
+  std::string state_dir;  ///< absolute; bawn's own, made when missing; never inside a writable root
+  /// "NAME=value": what the policy's allow-list chooses from. Nothing is taken from the process.
+  std::vector<std::string> environment;
+  std::string bash = "/bin/bash";
+  sandbox::Warden::Options warden;
+  SessionLimits limits;
+};
+
+struct BashRequest {
+  std::string command;                  ///< any bash text; run byte for byte
+  std::optional<std::string> input;     ///< standard input; absent = /dev/null
+  std::optional<Milliseconds> timeout;  ///< the command's own limit, then it is stopped
+  std::optional<Milliseconds>
+      yield;  ///< how long to wait before answering "running"; absent = to the end
+  std::uint64_t output_limit = 0;  ///< stop the call beyond this many bytes per stream; 0 = never
+  std::size_t view_bytes = 32 * 1024;  ///< how much of both streams together the result shows
+  bool check_syntax = true;            ///< parse the whole text before anything runs
+  bool keep_options = false;  ///< leave errexit, nounset, xtrace, verbose and pipefail as set
+};
+
+struct ExecRequest {
+  std::vector<std::string> argv;  ///< looked up in the session's PATH when argv[0] has no slash
+  std::string cwd;                ///< absolute, or relative to the workspace; empty = workspace
+  std::vector<std::pair<std::string, std::string>> environment;  ///< set for this call only
+  std::optional<std::string> input;
+  std::optional<Milliseconds> timeout;
+  std::optional<Milliseconds> yield;
+  std::uint64_t output_limit = 0;
+  std::size_t view_bytes = 32 * 1024;
+};
+
+/// Which part of a call's output to read.
+struct OutputRequest {
+  std::string call;
+  std::optional<Milliseconds> wait;       ///< for the end of a running call; absent = to its end
+  std::optional<std::uint64_t> out_from;  ///< byte offset; absent = behind what was last shown
+  std::optional<std::uint64_t> err_from;
+  std::size_t view_bytes = 32 * 1024;
+};
+
+/// One line of the list of recent calls.
+struct CallSummary {
+  std::string call;
+  std::string kind;  ///< "bash" or "exec"
+  CallState state = CallState::Finished;
+  std::optional<Reason> reason;
+  std::optional<int> exit_code;
+  std::uint64_t out_bytes = 0;
+  std::uint64_t err_bytes = 0;
+  bool answered = true;  ///< false when it was cancelled, so that its caller never saw the result
+};
+
+/// Threads: thread-safe. One `bash` call runs at a time; `exec` calls run beside it.
+class Session {
+ public:
+  /// Plans the wall, starts it, and starts bash inside.
+  ///
+  /// Errors: those of sandbox::survey, plan_session and Warden::start; NotFound when there is no
+  /// bash; Internal when bash does not come up.
+  static Result<std::shared_ptr<Session>> start(SessionConfig config);
+
+  /// The same with a wall that is already there (a container's, a test's). `directory` is what
+  /// `prepare_directory` gave, and the wall must let the session read r/ and write w/ in it.
+  static Result<std::shared_ptr<Session>> start_inside(SessionConfig config, std::string directory,
+                                                       std::shared_ptr<sandbox::Warden> warden,
+                                                       std::vector<std::string> environment);
+
+  /// Makes `<state_dir>/sessions/<random>` with r/ and w/ inside, for commands that run as uid:gid.
+  static Result<std::string> prepare_directory(const std::string& state_dir, std::uint32_t uid,
+                                               std::uint32_t gid);
+
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Runs bash text in the persistent shell.
+  ///
+  /// Errors: InvalidArgument (NUL in the text, too long), Busy (names the running call), Closed.
+  /// A command that fails, is stopped or does not parse is a result, not an error.
+  /// Blocking: until the call ends or its yield passes. Ending `context` stops what the call
+  /// started and keeps the shell; the result says what it printed.
+  [[nodiscard]] Result<CallResult> run(const contract::Context& context, BashRequest request);
+
+  /// Runs one program beside the shell. Errors and blocking as `run`.
+  [[nodiscard]] Result<CallResult> exec(const contract::Context& context, ExecRequest request);
+
+  /// The state and output of a running or recent call. Ending `context` ends only the wait.
+  ///
+  /// Errors: NotFound for a call that is not, or no longer, kept.
+  [[nodiscard]] Result<CallResult> output(const contract::Context& context,
+                                          const OutputRequest& request);
+
+  /// Stops a running call as a cancel would; returns at once.
+  [[nodiscard]] Result<> stop(const std::string& call);
+
+  /// The calls whose output is kept, oldest first.
+  [[nodiscard]] std::vector<CallSummary> recent() const;
+
+  /// Ends the shell and all that it started and starts a new one, with its state or a fresh one.
+  [[nodiscard]] Result<Restored> restart(const contract::Context& context, bool keep_state);
+
+  /// Ends everything inside. Idempotent. Blocking: bounded by the warden's close.
+  void close();
+
+  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] const sandbox::Policy& policy() const noexcept;
+  [[nodiscard]] const std::string& workspace() const noexcept;
+  /// What the warden confirmed.
+  [[nodiscard]] const contract::Confinement& confinement() const noexcept;
+  /// For whoever resolves paths inside this wall.
+  [[nodiscard]] const std::shared_ptr<sandbox::Warden>& warden() const noexcept;
+  /// False once the wall is gone.
+  [[nodiscard]] bool alive() const noexcept;
+
+ private:
+  class Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bawn::shell

@@ -1,0 +1,24 @@
+/// \file
+/// The shell's tools over the contract: bash, bash_output, bash_kill, bash_restart, exec.
+#pragma once
+
+#include "bawn/contract/tool.hpp"
+#include "bawn/shell/session_pool.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bawn::shell {
+
+struct ToolOptions {
+  /// The session of a call that names none; empty = a name is required.
+  std::string default_session = "main";
+  std::size_t view_bytes = 32 * 1024;  ///< default size of a result's output, bytes
+};
+
+/// The tools over `pool`, which they keep alive.
+[[nodiscard]] std::vector<contract::ToolPtr> make_shell_tools(std::shared_ptr<SessionPool> pool,
+                                                              const ToolOptions& options = {});
+
+}  // namespace bawn::shell
