@@ -1,9 +1,8 @@
 #include "doctor.hpp"
 
-#include "commands.hpp"
-
 #include "bawn/sandbox/policy.hpp"
 #include "bawn/sandbox/wall.hpp"
+#include "commands.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -31,7 +30,8 @@ class Scratch {
     scratch.path_ = "/tmp/bawn-doctor-XXXXXX";
     if (::mkdtemp(scratch.path_.data()) == nullptr) {
       scratch.path_.clear();
-      return std::unexpected(Error::from_errno(errno, "mkdtemp", "cannot make a directory in /tmp"));
+      return std::unexpected(
+          Error::from_errno(errno, "mkdtemp", "cannot make a directory in /tmp"));
     }
     return scratch;
   }
@@ -51,7 +51,8 @@ class Scratch {
 
 Attempt attempt(std::string name, Policy policy, const std::string& workspace) {
   Attempt tried{.name = std::move(name), .works = false, .reason = {}, .report = {}};
-  auto wall = sandbox::raise_wall({.policy = std::move(policy), .workspace = workspace, .session_dir = {}, .warden = {}});
+  auto wall = sandbox::raise_wall(
+      {.policy = std::move(policy), .workspace = workspace, .session_dir = {}, .warden = {}});
   if (wall) {
     tried.works = true;
     tried.report = wall->warden->report();
@@ -107,7 +108,8 @@ void add_doctor(CLI::App& app, Action& chosen) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("doctor", "Try each layer of the wall on this machine");
   command->add_flag("--json", *as_json, "Print one JSON document");
-  command->callback([as_json, &chosen] { chosen = [as_json] { return print_findings(*as_json); }; });
+  command->callback(
+      [as_json, &chosen] { chosen = [as_json] { return print_findings(*as_json); }; });
 }
 
 }  // namespace bawn::cli

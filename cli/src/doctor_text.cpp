@@ -15,7 +15,8 @@ using contract::Json;
 using sandbox::Feature;
 using sandbox::KernelFeatures;
 
-std::array<std::pair<std::string_view, const Feature*>, 10> named_features(const KernelFeatures& f) {
+std::array<std::pair<std::string_view, const Feature*>, 10> named_features(
+    const KernelFeatures& f) {
   return {{{"seccomp", &f.seccomp},
            {"seccomp notification", &f.seccomp_notify},
            {"user namespace", &f.user_namespace},
@@ -78,11 +79,12 @@ Json to_json(const Findings& findings) {
 
 std::string to_text(const Findings& findings) {
   const KernelFeatures& found = findings.features;
-  std::string out = fmt::format("bawn on Linux {} ({}), started by {}\n\nkernel offers\n", found.kernel,
-                                found.machine, found.is_root ? "root" : "an ordinary user");
-  print_line(out, found.landlock_abi > 0, "landlock",
-             found.landlock_abi > 0 ? fmt::format("ABI {}", found.landlock_abi)
-                                    : found.landlock_reason);
+  std::string out =
+      fmt::format("bawn on Linux {} ({}), started by {}\n\nkernel offers\n", found.kernel,
+                  found.machine, found.is_root ? "root" : "an ordinary user");
+  print_line(
+      out, found.landlock_abi > 0, "landlock",
+      found.landlock_abi > 0 ? fmt::format("ABI {}", found.landlock_abi) : found.landlock_reason);
   for (const auto& [name, feature] : named_features(found)) {
     print_line(out, feature->available, name, feature->reason);
   }

@@ -9,7 +9,8 @@
 
 namespace bawn::cli {
 
-/// Reads "250ms", "30s", "5m", "2h", or a bare number of seconds; more than zero and at most a year.
+/// Reads "250ms", "30s", "5m", "2h", or a bare number of seconds; more than zero and at most a
+/// year.
 ///
 /// Errors: InvalidArgument, with the forms that are understood.
 [[nodiscard]] contract::Result<std::chrono::milliseconds> parse_duration(std::string_view text);

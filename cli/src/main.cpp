@@ -12,8 +12,9 @@
 namespace {
 
 int run_chosen(int argc, char** argv) {
-  CLI::App app("A bash and its tools inside a wall, and a report of exactly how each call was confined.",
-               "bawn");
+  CLI::App app(
+      "A bash and its tools inside a wall, and a report of exactly how each call was confined.",
+      "bawn");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("bawn ") + BAWN_VERSION);
 

@@ -25,8 +25,8 @@ bool names_a_file(const std::string& word) {
 Result<sandbox::Policy> read_policy_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    return std::unexpected(
-        contract::Error::from_errno(errno, "open", fmt::format("cannot read the policy file {}", path)));
+    return std::unexpected(contract::Error::from_errno(
+        errno, "open", fmt::format("cannot read the policy file {}", path)));
   }
   std::string text(kMaxPolicyBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -49,7 +49,8 @@ Result<sandbox::Policy> read_policy_file(const std::string& path) {
 }  // namespace
 
 void add_wall_options(CLI::App& command, WallOptions& options) {
-  command.add_option("--policy", options.policy, "A preset (bawn doctor lists them) or a JSON file")
+  command
+      .add_option("--policy", options.policy, "A preset (bawn doctor lists them) or a JSON file")
       ->capture_default_str();
   command.add_option("--workspace", options.workspace, "The directory that the command works in")
       ->capture_default_str();
@@ -66,10 +67,11 @@ Result<sandbox::Policy> choose_policy(const WallOptions& options) {
     return policy;
   }
   if (!policy->enforce && !options.allow_unconfined) {
-    return contract::fail(ErrorCode::PermissionDenied,
-                          fmt::format("the policy \"{}\" has no wall; add --allow-unconfined if that "
-                                      "is what you want",
-                                      policy->name));
+    return contract::fail(
+        ErrorCode::PermissionDenied,
+        fmt::format("the policy \"{}\" has no wall; add --allow-unconfined if that "
+                    "is what you want",
+                    policy->name));
   }
   policy->best_effort = policy->best_effort || options.best_effort;
   return policy;

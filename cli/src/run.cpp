@@ -2,13 +2,12 @@
 /// `bawn run`: one command inside the wall, its exit status as ours. This process has one thread
 /// and becomes the stub itself, so nothing stands between it and the warden.
 
+#include "bawn/sandbox/wall.hpp"
 #include "commands.hpp"
 #include "duration.hpp"
 #include "policy_choice.hpp"
 #include "report_file.hpp"
 #include "run_wait.hpp"
-
-#include "bawn/sandbox/wall.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -95,7 +94,8 @@ void add_run(CLI::App& app, Action& chosen) {
   add_wall_options(*command, options->wall);
   command->add_option("--timeout", options->timeout,
                       "End the command after this long (500ms, 30s, 5m); exit status 124");
-  command->add_option("--report", options->report, "Write the confinement report to this file as JSON");
+  command->add_option("--report", options->report,
+                      "Write the confinement report to this file as JSON");
   command->add_option("command", options->command, "The program and its arguments, behind --")
       ->required();
   command->positionals_at_end();

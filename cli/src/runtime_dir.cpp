@@ -36,7 +36,7 @@ contract::Result<std::string> runtime_dir() {
         contract::Error::from_errno(errno, "mkdir", fmt::format("cannot make {}", path)));
   }
   // /tmp is everybody's: whoever made the name first must be us, and it must be no link.
-  struct stat found {};
+  struct stat found{};
   if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
       found.st_uid != ::geteuid() || (found.st_mode & 022) != 0) {
     return contract::fail(

@@ -1,8 +1,8 @@
 #include "support/requirements.hpp"
 
+#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,7 +46,9 @@ Missing need_root() {
   return ::geteuid() == 0 ? std::nullopt : Missing("the tests do not run as root");
 }
 
-Missing need_user_namespaces() { return run_quietly({"unshare", "--user", "--map-root-user", "true"}); }
+Missing need_user_namespaces() {
+  return run_quietly({"unshare", "--user", "--map-root-user", "true"});
+}
 
 Missing need_landlock() {
   constexpr long kCreateRuleset = 444;
@@ -79,8 +81,10 @@ Missing need_shared_vectors() {
 
 Missing missing_requirement(std::string_view name) {
   static const std::map<std::string_view, Missing (*)()> kProbes = {
-      {"root", need_root},       {"user-namespaces", need_user_namespaces},
-      {"landlock", need_landlock}, {"seccomp", need_seccomp},
+      {"root", need_root},
+      {"user-namespaces", need_user_namespaces},
+      {"landlock", need_landlock},
+      {"seccomp", need_seccomp},
       {"shared-vectors", need_shared_vectors},
   };
   const auto probe = kProbes.find(name);

@@ -57,7 +57,8 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
 std::vector<std::string> as_user(std::vector<std::string> argv, unsigned uid) {
   if (uid != 0 && ::geteuid() == 0) {
     const std::string id = std::to_string(uid);
-    std::vector<std::string> prefix = {"setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--"};
+    std::vector<std::string> prefix = {"setpriv", "--reuid",        id,  "--regid",
+                                       id,        "--clear-groups", "--"};
     argv.insert(argv.begin(), prefix.begin(), prefix.end());
   }
   return argv;

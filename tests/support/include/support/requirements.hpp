@@ -19,12 +19,12 @@ bool is_required(std::string_view name);
 }  // namespace bawn::test
 
 /// First line of a test body that needs something.
-#define BAWN_REQUIRE(name)                                                             \
-  do {                                                                                 \
-    if (const auto bawn_missing = ::bawn::test::missing_requirement(name)) {           \
-      if (::bawn::test::is_required(name)) {                                           \
-        FAIL() << "required by BAWN_TEST_REQUIRE: " << name << ": " << *bawn_missing;  \
-      }                                                                                \
-      GTEST_SKIP() << "needs " << name << ": " << *bawn_missing;                       \
-    }                                                                                  \
+#define BAWN_REQUIRE(name)                                                            \
+  do {                                                                                \
+    if (const auto bawn_missing = ::bawn::test::missing_requirement(name)) {          \
+      if (::bawn::test::is_required(name)) {                                          \
+        FAIL() << "required by BAWN_TEST_REQUIRE: " << name << ": " << *bawn_missing; \
+      }                                                                               \
+      GTEST_SKIP() << "needs " << name << ": " << *bawn_missing;                      \
+    }                                                                                 \
   } while (false)

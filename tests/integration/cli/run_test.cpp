@@ -1,0 +1,153 @@
+/// \file
+/// `bawn run`: exit statuses, streams, timeout, report, and one sentence for every failure of ours.
+
+#include "bawn_program.hpp"
+#include "support/requirements.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace bawn::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(BawnRunTest, GivesTheCommandsStatusAndStreams) {
+  const TempDir workspace;
+  const auto result = run_program(run_in(workspace, "echo out; echo err >&2; exit 7"));
+  EXPECT_EQ(result.exit_code, 7) << result.err;
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_EQ(result.err, "err\n");
+}
+
+TEST(BawnRunTest, PassesStandardInputOn) {
+  const TempDir workspace;
+  auto run = run_in(workspace, "tr a-z A-Z");
+  run.input = "hello";
+  EXPECT_EQ(run_program(run).out, "HELLO");
+}
+
+TEST(BawnRunTest, GivesASignalAs128PlusItsNumber) {
+  const TempDir workspace;
+  EXPECT_EQ(run_program(run_in(workspace, "kill -KILL $$")).exit_code, 137);
+}
+
+TEST(BawnRunTest, SaysWhenTheCommandIsMissingOrNoProgram) {
+  const TempDir workspace;
+  auto run = run_in(workspace, "");
+  run.argv.resize(run.argv.size() - 3);
+  run.argv.emplace_back("no-such-program-anywhere");
+  auto result = run_program(run);
+  EXPECT_EQ(result.exit_code, 127);
+  EXPECT_THAT(result.err, StartsWith("bawn: "));
+  run.argv.back() = workspace.write("plain", "no program").string();
+  result = run_program(run);
+  EXPECT_EQ(result.exit_code, 126);
+  EXPECT_THAT(result.err, HasSubstr("Permission denied"));
+}
+
+TEST(BawnRunTest, EndsACommandThatOutlivesItsTimeout) {
+  const TempDir workspace;
+  const auto result =
+      run_program(run_in(workspace, "echo before; sleep 600; echo after", {"--timeout", "300ms"}));
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_EQ(result.out, "before\n");
+}
+
+TEST(BawnRunTest, LeavesNothingRunningThatTheCommandStarted) {
+  const TempDir workspace;
+  // The background process would hold the output pipe: the run only ends because it is ended.
+  const auto result = run_program(run_in(workspace, "setsid sleep 600 & echo started"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "started\n");
+}
+
+TEST(BawnRunTest, WritesTheReportOfWhatWasApplied) {
+  BAWN_REQUIRE("landlock");
+  BAWN_REQUIRE("seccomp");
+  const TempDir workspace;
+  const TempDir elsewhere;
+  const auto file = (elsewhere.path() / "report.json").string();
+  ASSERT_EQ(run_program(run_in(workspace, "true", {"--report", file})).exit_code, 0);
+  const auto report = read_report(file);
+  EXPECT_EQ(report.value("confined", false), true) << report;
+  EXPECT_EQ(report.value("confirmed", false), true) << report;
+  EXPECT_EQ(report.value("policy", ""), "workspace-write");
+  EXPECT_THAT(report.value("policy_id", ""), StartsWith("sha256:"));
+  EXPECT_EQ(layer_of(report, "landlock").value("applied", false), true) << report;
+  EXPECT_EQ(layer_of(report, "seccomp").value("applied", false), true) << report;
+}
+
+TEST(BawnRunTest, StartsWhereItWasStartedInsideTheWorkspace) {
+  const TempDir workspace;
+  std::filesystem::create_directory(workspace.path() / "sub");
+  auto run = run_in(workspace, "pwd");
+  run.directory = (workspace.path() / "sub").string();
+  EXPECT_EQ(run_program(run).out, run.directory + "\n");
+  run.directory = "/";
+  EXPECT_EQ(run_program(run).out, workspace.path().string() + "\n");
+}
+
+TEST(BawnRunTest, WorksForAnOrdinaryUser) {
+  BAWN_REQUIRE("root");
+  const TempDir workspace;
+  std::filesystem::permissions(workspace.path(), std::filesystem::perms::all);
+  auto run = run_in(workspace, "id -u; echo x > made && cat made");
+  run.uid = kOrdinaryUser;
+  const auto result = run_program(run);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "12345\nx\n");
+}
+
+TEST(BawnRunTest, RunsAsTheWorkspacesOwnerWhenRootStartsIt) {
+  BAWN_REQUIRE("root");
+  const TempDir workspace;
+  std::filesystem::permissions(workspace.path(), std::filesystem::perms::all);
+  const auto owned = workspace.path().string();
+  ASSERT_EQ(run_program({.argv = {"chown", "12345:12345", owned}}).exit_code, 0);
+  const auto result = run_program(run_in(workspace, "id -u; touch mine; stat -c %u mine"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "12345\n12345\n");
+}
+
+struct Refusal {
+  const char* name;
+  std::vector<std::string> arguments;
+  const char* says;
+};
+
+class ARefusedRun : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(ARefusedRun, SaysOneSentenceAndExitsWith125) {
+  std::vector<std::string> argv = {BAWN_PROGRAM, "run"};
+  argv.insert(argv.end(), GetParam().arguments.begin(), GetParam().arguments.end());
+  const auto result = run_program({.argv = argv});
+  EXPECT_EQ(result.exit_code, 125) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr(GetParam().says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , ARefusedRun,
+    ::testing::Values(
+        Refusal{"UnknownPolicy", {"--policy", "worksapce-write", "--", "true"}, "workspace-write"},
+        Refusal{"MissingWorkspace",
+                {"--workspace", "/nowhere/at/all", "--", "true"},
+                "/nowhere/at/all"},
+        Refusal{"WorkspaceIsTheRoot", {"--workspace", "/", "--", "true"}, "\"/\""},
+        Refusal{"WorkspaceIsAFile", {"--workspace", "/etc/passwd", "--", "true"}, "/etc/passwd"},
+        Refusal{
+            "UnconfinedUnasked", {"--policy", "unconfined", "--", "true"}, "--allow-unconfined"},
+        Refusal{"BadTimeout", {"--timeout", "soon", "--", "true"}, "write for example"},
+        Refusal{
+            "UnwritableReport", {"--report", "/nowhere/report", "--", "true"}, "/nowhere/report"},
+        Refusal{"NoCommand", {}, "command"},
+        Refusal{"UnknownOption", {"--polcy", "read-only", "--", "true"}, "--polcy"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace bawn::test

@@ -1,0 +1,61 @@
+#include "policy_choice.hpp"
+
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+
+namespace bawn::cli {
+namespace {
+
+using contract::ErrorCode;
+
+TEST(ChoosePolicyTest, TakesAPresetByName) {
+  const auto policy = choose_policy({.policy = "read-only"});
+  ASSERT_TRUE(policy) << policy.error().message();
+  EXPECT_EQ(policy->name, "read-only");
+}
+
+TEST(ChoosePolicyTest, NamesTheNearestPresetForAMisspeltOne) {
+  const auto policy = choose_policy({.policy = "workspace-wirte"});
+  ASSERT_FALSE(policy);
+  EXPECT_EQ(policy.error().code(), ErrorCode::NotFound);
+  EXPECT_NE(policy.error().message().find("workspace-write"), std::string::npos);
+}
+
+TEST(ChoosePolicyTest, RefusesUnconfinedUnlessAllowed) {
+  const auto refused = choose_policy({.policy = "unconfined"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::PermissionDenied);
+  const auto allowed = choose_policy({.policy = "unconfined", .allow_unconfined = true});
+  ASSERT_TRUE(allowed) << allowed.error().message();
+  EXPECT_FALSE(allowed->enforce);
+}
+
+TEST(ChoosePolicyTest, ReadsAFileThatExtendsAPreset) {
+  const test::TempDir dir;
+  const auto file = dir.write("mine.json", R"({"extends":"read-only","name":"mine"})");
+  const auto policy = choose_policy({.policy = file.string()});
+  ASSERT_TRUE(policy) << policy.error().message();
+  EXPECT_EQ(policy->name, "mine");
+  EXPECT_FALSE(policy->write_workspace);
+}
+
+TEST(ChoosePolicyTest, NamesTheFileAndTheProblem) {
+  const test::TempDir dir;
+  const auto file = dir.write("bad.json", R"({"extends":"read-only","wriet":[]})").string();
+  const auto policy = choose_policy({.policy = file});
+  ASSERT_FALSE(policy);
+  EXPECT_EQ(policy.error().code(), ErrorCode::InvalidArgument);
+  EXPECT_NE(policy.error().message().find(file), std::string::npos);
+  EXPECT_NE(policy.error().message().find("wriet"), std::string::npos);
+}
+
+TEST(ChoosePolicyTest, SaysWhichFileIsMissing) {
+  const auto policy = choose_policy({.policy = "/nowhere/policy.json"});
+  ASSERT_FALSE(policy);
+  EXPECT_EQ(policy.error().code(), ErrorCode::NotFound);
+  EXPECT_NE(policy.error().message().find("/nowhere/policy.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bawn::cli
