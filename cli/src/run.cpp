@@ -5,6 +5,7 @@
 #include "bawn/sandbox/wall.hpp"
 #include "commands.hpp"
 #include "duration.hpp"
+#include "environment.hpp"
 #include "policy_choice.hpp"
 #include "report_file.hpp"
 #include "run_wait.hpp"
@@ -49,14 +50,6 @@ std::string start_directory(const std::string& workspace) {
   const auto here = std::filesystem::current_path(failed).string();
   const bool inside = here == workspace || here.starts_with(workspace + "/");
   return !failed && inside ? here : workspace;
-}
-
-std::vector<std::string> own_environment() {
-  std::vector<std::string> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    variables.emplace_back(*entry);
-  }
-  return variables;
 }
 
 Result<int> run_command(const RunOptions& options) {
