@@ -1,6 +1,7 @@
 /// \file
 /// How a call is, or was, confined: the answer to the contract's `confined` property before a call
-/// and the report with each result. It says what was really set up; a false claim is a security bug.
+/// and the report with each result. It says what was really set up; a false claim is a security
+/// bug.
 #pragma once
 
 #include "bawn/contract/json.hpp"
@@ -13,25 +14,27 @@ namespace bawn::contract {
 
 /// One mechanism: asked for, and what became of it.
 struct Layer {
-  std::string name;       ///< "landlock", "seccomp", "namespaces", "hygiene", "container"
-  bool requested = true;  ///< the policy wanted it
-  bool applied = false;   ///< confirmed by the process that applied it
-  std::optional<int> abi; ///< Landlock ABI in force, where it has a meaning
-  std::vector<std::string> missing;  ///< parts that could not be had, in plain words
-  std::string reason;     ///< why it is not applied, empty when it is
+  std::string name{};        ///< "landlock", "seccomp", "namespaces", "hygiene", "container"
+  bool requested = true;     ///< the policy wanted it
+  bool applied = false;      ///< confirmed by the process that applied it
+  std::optional<int> abi{};  ///< Landlock ABI in force, where it has a meaning
+  std::vector<std::string> missing{};  ///< parts that could not be had, in plain words
+  std::string reason{};                ///< why it is not applied, empty when it is
 };
 
-/// A report, or with `confirmed == false` a forecast made from the policy and the kernel's features.
+/// A report, or with `confirmed == false` a forecast made from the policy and the kernel's
+/// features.
 struct Confinement {
   bool confined = false;
-  std::string by;         ///< "landlock+seccomp+namespaces", "container:NAME", …; empty when unconfined
-  bool confirmed = false; ///< true when the warden said so, false in a forecast
-  std::string policy;     ///< the policy's name
-  std::string policy_id;  ///< "sha256:…" of the effective policy
-  std::string user;       ///< who the command runs as, "name(uid)"
-  std::vector<Layer> layers;
-  std::vector<std::string> guarantees;  ///< what holds: "fs-write", "secrets", "network", …
-  std::vector<std::string> notes;       ///< costs and limits that a reader must know, one sentence each
+  std::string by{};  ///< "landlock+seccomp+namespaces", "container:NAME", …; empty when unconfined
+  bool confirmed = false;   ///< true when the warden said so, false in a forecast
+  std::string policy{};     ///< the policy's name
+  std::string policy_id{};  ///< "sha256:…" of the effective policy
+  std::string user{};       ///< who the command runs as, "name(uid)"
+  std::vector<Layer> layers{};
+  std::vector<std::string> guarantees{};  ///< what holds: "fs-write", "secrets", "network", …
+  std::vector<std::string>
+      notes{};  ///< costs and limits that a reader must know, one sentence each
 };
 
 /// The wire form, members in the order of the struct.

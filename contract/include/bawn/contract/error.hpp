@@ -62,7 +62,8 @@ class [[nodiscard]] Error {
   /// True when this error or one of its visible causes has `code`.
   [[nodiscard]] bool is(ErrorCode code) const noexcept;
 
-  /// The same failure seen from further out: message "<prefix>: <message>", this error as its cause.
+  /// The same failure seen from further out: message "<prefix>: <message>", this error as its
+  /// cause.
   [[nodiscard]] Error wrap(std::string_view prefix) const;
   /// A copy that also names `cause` as a visible cause.
   [[nodiscard]] Error with_cause(Error cause) const;
@@ -112,13 +113,13 @@ using Result = std::expected<T, Error>;
 /// Evaluates a Result expression: its value on success, `return`s its Error otherwise.
 /// One per statement. A statement expression, because libstdc++ 12's std::expected has no
 /// monadic members.
-#define BAWN_TRY(expression)                                    \
-  __extension__({                                               \
-    auto bawn_try_result = (expression);                        \
-    if (!bawn_try_result) {                                     \
+#define BAWN_TRY(expression)                                      \
+  __extension__({                                                 \
+    auto bawn_try_result = (expression);                          \
+    if (!bawn_try_result) {                                       \
       return std::unexpected(std::move(bawn_try_result).error()); \
-    }                                                           \
-    ::bawn::contract::detail::take(std::move(bawn_try_result)); \
+    }                                                             \
+    ::bawn::contract::detail::take(std::move(bawn_try_result));   \
   })
 
 namespace bawn::contract::detail {

@@ -20,7 +20,7 @@ class Tool;
 
 /// Hints for a policy, which may get stricter by them and must never allow by them alone.
 struct Annotations {
-  std::string title;
+  std::string title{};
   bool read_only = false;
   bool destructive = true;
   bool idempotent = false;
@@ -35,13 +35,13 @@ enum class Replay { Unknown, Safe, Keyed };
 
 /// What a call would do, for a policy: stated by the tool without acting.
 struct Fact {
-  std::string tool;  ///< empty: the tool that states it
-  std::string args;
-  std::string text;
+  std::string tool{};  ///< empty: the tool that states it
+  std::string args{};
+  std::string text{};
 };
 struct Facts {
-  std::optional<std::vector<Fact>> calls;  ///< absent: the call itself; empty: nothing statable
-  std::optional<std::string> rewrite;      ///< arguments to run with if allowed
+  std::optional<std::vector<Fact>> calls{};  ///< absent: the call itself; empty: nothing statable
+  std::optional<std::string> rewrite{};      ///< arguments to run with if allowed
 };
 
 /// Something that its host closes once, after the session. Closing twice is safe.
@@ -54,15 +54,15 @@ class Closer {
 /// All properties in one copied struct, so that wrapping forwards every one of them.
 struct Properties {
   bool sequential = false;
-  std::string resource;  ///< "<kind>:<id>"; calls naming one resource run in order
-  std::optional<Annotations> annotations;
-  std::optional<std::string> output_schema;  ///< JSON Schema text of `ToolResult::structured`
-  std::function<Confinement(const Context&, std::string_view args)> confined;
-  std::function<Replay(const Context&, std::string_view args)> replay;
-  std::function<Result<Facts>(const Context&, std::string_view args)> facts;
+  std::string resource{};  ///< "<kind>:<id>"; calls naming one resource run in order
+  std::optional<Annotations> annotations{};
+  std::optional<std::string> output_schema{};  ///< JSON Schema text of `ToolResult::structured`
+  std::function<Confinement(const Context&, std::string_view args)> confined{};
+  std::function<Replay(const Context&, std::string_view args)> replay{};
+  std::function<Result<Facts>(const Context&, std::string_view args)> facts{};
   /// Whether the caller on the context may see and call the tool; empty means yes.
-  std::function<Result<bool>(const Context&)> availability;
-  std::shared_ptr<Closer> closer;
+  std::function<Result<bool>(const Context&)> availability{};
+  std::shared_ptr<Closer> closer{};
 };
 
 [[nodiscard]] bool is_strict(const Tool& tool) noexcept;

@@ -17,19 +17,20 @@ namespace bawn::contract {
 
 /// What the model reads. Nothing else about a tool is placed here or inferred from it.
 struct Definition {
-  std::string name;                       ///< not empty
-  std::string description;                ///< may be empty
-  std::optional<std::string> parameters;  ///< JSON Schema text of an object; absent = no arguments
+  std::string name{};         ///< not empty
+  std::string description{};  ///< may be empty
+  std::optional<std::string>
+      parameters{};  ///< JSON Schema text of an object; absent = no arguments
   bool strict = false;
 };
 
 /// One call of a tool.
 struct Call {
-  std::string id;               ///< unique in its batch
-  std::string args;             ///< JSON text, byte for byte as the model wrote it; empty means {}
-  std::string idempotency_key;  ///< opaque, minted by the harness; may be empty
+  std::string id{};    ///< unique in its batch
+  std::string args{};  ///< JSON text, byte for byte as the model wrote it; empty means {}
+  std::string idempotency_key{};  ///< opaque, minted by the harness; may be empty
   /// Receives updates while the tool runs; may be empty. Called on the tool's thread, in order.
-  std::function<void(const ToolResult&)> on_update;
+  std::function<void(const ToolResult&)> on_update{};
 };
 
 /// A tool. Derive to implement `execute`; properties are data and cannot be overridden, so that a

@@ -1,0 +1,176 @@
+/// \file
+/// `Codec<T>`: a C++ type's shape, decoder and encoder. The scalars are here, containers, time and
+/// bytes in `codec_types.hpp`, described structs and enums in `codec_struct.hpp`. A type of one's
+/// own gets a specialisation with the same three functions; then its shape is usually `Any`.
+#pragma once
+
+#include "bawn/contract/error.hpp"
+#include "bawn/contract/json.hpp"
+#include "bawn/contract/json_node.hpp"
+#include "bawn/contract/shape.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+namespace bawn::contract {
+
+/// How text becomes a value.
+struct DecodeOptions {
+  bool reject_unknown = false;   ///< members that are not described are errors
+  bool require_members = false;  ///< members that are not optional must be there
+  bool exact_integers = false;   ///< `1.0` and `1e2` are no integers
+};
+
+/// Where the decoder stands.
+class DecodeState {
+ public:
+  explicit DecodeState(const DecodeOptions& options) : options_(options) {}
+  [[nodiscard]] const DecodeOptions& options() const noexcept { return options_; }
+  /// InvalidArgument, "<path>: <message>".
+  [[nodiscard]] std::unexpected<Error> problem(std::string_view message) const;
+  [[nodiscard]] std::unexpected<Error> expected(std::string_view type, const JsonNode& got) const;
+  /// Runs `decode` with the path one step longer.
+  template <class Decode>
+  Result<> in_member(std::string_view name, const Decode& decode) {
+    const std::size_t length = path_.size();
+    path_ += path_.empty() ? "" : ".";
+    path_ += name;
+    Result<> result = decode();
+    path_.resize(length);
+    return result;
+  }
+  template <class Decode>
+  Result<> in_item(std::size_t index, const Decode& decode) {
+    const std::size_t length = path_.size();
+    path_ += "[" + std::to_string(index) + "]";
+    Result<> result = decode();
+    path_.resize(length);
+    return result;
+  }
+
+ private:
+  DecodeOptions options_;
+  std::string path_;
+};
+
+/// The types whose shape is being made, outermost first: a type that contains itself is refused.
+using ShapeStack = std::vector<std::type_index>;
+
+template <class T>
+inline constexpr bool kUnsupportedType = false;
+
+template <class T>
+struct Codec {
+  static_assert(kUnsupportedType<T>,
+                "unsupported type: give it a describe(), to_text()/from_text(), a "
+                "describe_enum() or a Codec specialisation, or use Json");
+};
+
+namespace detail {
+
+/// The integer in a literal, exactly. Errors are plain texts without a path.
+[[nodiscard]] Result<std::int64_t> signed_integer(const JsonNode& node, bool exact,
+                                                  std::int64_t least, std::int64_t most);
+[[nodiscard]] Result<std::uint64_t> unsigned_integer(const JsonNode& node, bool exact,
+                                                     std::uint64_t most);
+
+/// Character types are no numbers; a byte is spelt std::uint8_t or std::byte.
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> &&
+                  !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
+                  !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
+
+}  // namespace detail
+
+/// Any JSON. Integers beyond 64 bits become doubles.
+template <>
+struct Codec<Json> {
+  static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{}; }
+  static Result<> decode(Json& value, const JsonNode& node, DecodeState& /*state*/) {
+    value = to_json(node);
+    return {};
+  }
+  static Result<Json> encode(const Json& value) { return value; }
+};
+
+template <>
+struct Codec<bool> {
+  static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::Boolean}; }
+  static Result<> decode(bool& value, const JsonNode& node, DecodeState& state) {
+    if (node.kind != JsonNode::Kind::Boolean) {
+      return state.expected("boolean", node);
+    }
+    value = node.boolean;
+    return {};
+  }
+  static Result<Json> encode(bool value) { return value; }
+};
+
+template <>
+struct Codec<std::string> {
+  static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::String}; }
+  static Result<> decode(std::string& value, const JsonNode& node, DecodeState& state) {
+    if (node.kind != JsonNode::Kind::String) {
+      return state.expected("string", node);
+    }
+    value = node.text;
+    return {};
+  }
+  static Result<Json> encode(const std::string& value) { return value; }
+};
+
+template <detail::Integer T>
+struct Codec<T> {
+  static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::Integer}; }
+  static Result<> decode(T& value, const JsonNode& node, DecodeState& state) {
+    using Limits = std::numeric_limits<T>;
+    const bool exact = state.options().exact_integers;
+    if constexpr (std::signed_integral<T>) {
+      const auto read = detail::signed_integer(node, exact, Limits::min(), Limits::max());
+      if (!read) {
+        return state.problem(read.error().message());
+      }
+      value = static_cast<T>(*read);
+    } else {
+      const auto read = detail::unsigned_integer(node, exact, Limits::max());
+      if (!read) {
+        return state.problem(read.error().message());
+      }
+      value = static_cast<T>(*read);
+    }
+    return {};
+  }
+  static Result<Json> encode(T value) { return value; }
+};
+
+template <std::floating_point T>
+struct Codec<T> {
+  static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::Number}; }
+  static Result<> decode(T& value, const JsonNode& node, DecodeState& state) {
+    if (node.kind != JsonNode::Kind::Number) {
+      return state.expected("number", node);
+    }
+    constexpr auto kMost = static_cast<double>(std::numeric_limits<T>::max());
+    if (node.number > kMost || node.number < -kMost) {
+      return state.expected("a number that fits", node);
+    }
+    value = static_cast<T>(node.number);
+    return {};
+  }
+  static Result<Json> encode(T value) {
+    constexpr T kMost = std::numeric_limits<T>::max();
+    if (!(value <= kMost && value >= -kMost)) {
+      return fail(ErrorCode::InvalidArgument, "JSON has no infinity and no NaN");
+    }
+    return value;
+  }
+};
+
+}  // namespace bawn::contract
