@@ -1,0 +1,69 @@
+// What a person does with a shell, over one connection of any official client: state that stays, a
+// background job, an interrupt that keeps the shell. `call(name, arguments, options)` is the client's.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { attempt, check, processesWith, textOf, until, workspace } from './support.mjs';
+
+const kGoneMs = 200; // a cancelled call's processes are gone after this long, milliseconds
+const kStartedMs = 5_000;
+
+async function keepsState(bash) {
+  await bash('mkdir -p sub && cd sub && where=here && greet() { echo "hello from $where"; }');
+  const later = textOf(await bash('basename "$PWD"; greet'));
+  check('cd, variables and functions persist', later.includes('sub') && later.includes('hello from here'), later);
+}
+
+async function startsBackgroundJob(bash, marker) {
+  const start = performance.now();
+  await bash(`sleep ${marker} & echo started`);
+  const took = performance.now() - start;
+  check('a background job does not hold its call', took < 3_000, `${took} ms`);
+  const jobs = textOf(await bash('jobs'));
+  check('a background job persists', jobs.includes(marker), jobs);
+  check('and really runs', processesWith(`sleep\0${marker}`).length === 1, processesWith(marker));
+}
+
+async function endsBackgroundJob(bash, marker) {
+  check('the background job of an earlier call outlives a cancellation',
+    processesWith(`sleep\0${marker}`).length === 1, processesWith(marker));
+  await bash('kill %1; wait');
+  const gone = await until(() => processesWith(`sleep\0${marker}`).length === 0, kGoneMs);
+  check('and can be ended by the shell', gone !== undefined, processesWith(marker));
+}
+
+async function cancels(call, marker) {
+  const controller = new AbortController();
+  const command = `sleep ${marker} | cat & setsid sleep ${marker} & sleep ${marker}`;
+  const answer = call('bash', { command }, { signal: controller.signal }).then(
+    (result) => `answered: ${JSON.stringify(result)}`,
+    () => 'aborted',
+  );
+  const running = await until(() => processesWith(`sleep\0${marker}`).length >= 3, kStartedMs);
+  check('the command to cancel runs', running !== undefined, processesWith(marker));
+  controller.abort('the user stopped it');
+  const gone = await until(() => processesWith(`sleep\0${marker}`).length === 0, kStartedMs);
+  console.log(`       gone after ${gone === undefined ? '> 5000' : gone.toFixed(1)} ms`);
+  check(`its processes are gone within ${kGoneMs} ms`, gone !== undefined && gone <= kGoneMs, processesWith(marker));
+  check('the client sees an abort', (await answer) === 'aborted', await answer);
+}
+
+/** Runs it all; `call` returns a promise of a tool result. */
+export async function useShell(call) {
+  const bash = (command) => call('bash', { command });
+  // A duration that no other process of this machine has in its command line.
+  const marker = () => `60.${String(process.pid)}${String(Math.floor(Math.random() * 1e6))}`;
+  await attempt('state persists', () => keepsState(bash));
+  const job = marker();
+  await attempt('a background job persists', () => startsBackgroundJob(bash, job));
+  await attempt('a call is cancelled', () => cancels(call, marker()));
+  const after = textOf(await attempt('the shell goes on', () => bash('basename "$PWD"; greet; echo "$$"')));
+  check('the same shell goes on after the cancellation',
+    after.includes('sub') && after.includes('hello from here'), after);
+  await attempt('the background job ends', () => endsBackgroundJob(bash, job));
+  const wrong = await attempt('wrong arguments are answered', () =>
+    call('bash', { command: 42 }).then((result) => `${result.isError} ${textOf(result)}`, (error) => `true ${error.message}`));
+  check('arguments of the wrong type get a sentence', /^true .*invalid arguments: /s.test(wrong ?? ''), wrong);
+  const outside = join(workspace, '..', 'outside');
+  const denied = textOf(await attempt('a write outside is answered', () => bash(`echo x > ${outside}; echo "status $?"`)));
+  check('a write outside the workspace fails', denied.includes('status 1') && !existsSync(outside), denied);
+}
