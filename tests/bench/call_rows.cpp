@@ -1,6 +1,6 @@
 #include "floors.h"
 #include "groups.hpp"
-#include "peer_process.hpp"
+#include "support/peer_process.hpp"
 
 #include <memory>
 
@@ -9,6 +9,7 @@ namespace {
 
 using contract::Error;
 using contract::Result;
+using test::McpPeer;
 
 constexpr const char* kArguments = R"({"command":":"})";
 

@@ -1,8 +1,10 @@
 #include "groups.hpp"
-#include "peer_process.hpp"
+#include "support/peer_process.hpp"
 
 namespace bawn::bench {
 namespace {
+
+using test::McpPeer;
 
 Case server_start(std::string name, std::vector<std::string> argv) {
   return {.name = std::move(name),

@@ -1,5 +1,5 @@
 #include "groups.hpp"
-#include "peer_process.hpp"
+#include "support/peer_process.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@ using contract::Error;
 using contract::ErrorCode;
 using contract::fail;
 using contract::Result;
+using test::McpPeer;
 
 constexpr int kSessions = 8;
 constexpr int kRepeats = 5;

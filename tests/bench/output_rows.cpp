@@ -1,6 +1,6 @@
 #include "floors.h"
 #include "groups.hpp"
-#include "peer_process.hpp"
+#include "support/peer_process.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@ namespace {
 using contract::ErrorCode;
 using contract::fail;
 using contract::Result;
+using test::McpPeer;
 
 constexpr std::size_t kBytes = std::size_t{100} << 20;
 constexpr const char* kCommand = "head -c 100M /dev/zero";

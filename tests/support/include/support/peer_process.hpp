@@ -13,13 +13,15 @@
 #include <string_view>
 #include <vector>
 
-namespace bawn::bench {
+namespace bawn::test {
 
-/// A started program. The destructor closes its input, waits up to 2 s, and kills it then.
+/// A started program. The destructor closes its input, waits up to 5 s, and kills it then.
 class PeerProcess {
  public:
-  /// argv[0] is an absolute path. Standard error goes to /dev/null.
-  static contract::Result<PeerProcess> start(const std::vector<std::string>& argv);
+  /// argv[0] is an absolute path. Standard error goes to /dev/null. `added` are further variables
+  /// of its environment, "NAME=value".
+  static contract::Result<PeerProcess> start(const std::vector<std::string>& argv,
+                                             const std::vector<std::string>& added = {});
   PeerProcess(PeerProcess&& other) noexcept;
   PeerProcess& operator=(PeerProcess&& other) = delete;
   ~PeerProcess();
@@ -43,12 +45,15 @@ class PeerProcess {
 class McpPeer {
  public:
   /// Starts the server and waits for the answer of `initialize`.
-  static contract::Result<McpPeer> connect(const std::vector<std::string>& argv);
+  static contract::Result<McpPeer> connect(const std::vector<std::string>& argv,
+                                           const std::vector<std::string>& added = {});
   /// Sends a request and returns its answer's line; an answer with "error" is an error here.
   contract::Result<std::string_view> request(std::string_view method, std::string_view params);
   /// The same for tools/call, with the arguments as JSON text.
   contract::Result<std::string_view> call_tool(std::string_view name, std::string_view arguments);
   [[nodiscard]] pid_t pid() const { return process_.pid(); }
+  /// For lines that are no proper requests.
+  [[nodiscard]] PeerProcess& process() { return process_; }
 
  private:
   explicit McpPeer(PeerProcess process) : process_(std::move(process)) {}
@@ -56,4 +61,4 @@ class McpPeer {
   int last_id_ = 0;
 };
 
-}  // namespace bawn::bench
+}  // namespace bawn::test

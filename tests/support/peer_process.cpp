@@ -1,4 +1,4 @@
-#include "peer_process.hpp"
+#include "support/peer_process.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace bawn::bench {
+namespace bawn::test {
 namespace {
 
 using contract::Error;
@@ -22,7 +22,7 @@ using contract::fail;
 using contract::Result;
 
 constexpr int kAnswerMs = 30'000;
-constexpr int kGoodbyeMs = 2'000;
+constexpr int kGoodbyeMs = 5'000;
 
 struct Pipe {
   os::UniqueFd read;
@@ -37,16 +37,28 @@ Result<Pipe> make_pipe() {
   return Pipe{os::UniqueFd(ends[0]), os::UniqueFd(ends[1])};
 }
 
+/// posix_spawn's signature; it writes nothing.
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (const std::string& word : words) {
+    list.push_back(const_cast<char*>(word.c_str()));
+  }
+  return list;
+}
+
 }  // namespace
 
-Result<PeerProcess> PeerProcess::start(const std::vector<std::string>& argv) {
+Result<PeerProcess> PeerProcess::start(const std::vector<std::string>& argv,
+                                       const std::vector<std::string>& added) {
   Pipe input = BAWN_TRY(make_pipe());
   Pipe output = BAWN_TRY(make_pipe());
-  std::vector<char*> words;
-  for (const std::string& word : argv) {
-    words.push_back(const_cast<char*>(word.c_str()));  // posix_spawn's signature; it writes nothing
-  }
+  std::vector<char*> words = pointers(argv);
   words.push_back(nullptr);
+  std::vector<char*> environment = pointers(added);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.push_back(*variable);
+  }
+  environment.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, input.read.get(), 0);
@@ -54,7 +66,7 @@ Result<PeerProcess> PeerProcess::start(const std::vector<std::string>& argv) {
   ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   PeerProcess process;
   const int failed =
-      ::posix_spawn(&process.pid_, words[0], &actions, nullptr, words.data(), environ);
+      ::posix_spawn(&process.pid_, words[0], &actions, nullptr, words.data(), environment.data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
     process.pid_ = -1;
@@ -120,10 +132,11 @@ Result<std::string_view> PeerProcess::read_line() {
   }
 }
 
-Result<McpPeer> McpPeer::connect(const std::vector<std::string>& argv) {
-  McpPeer peer(BAWN_TRY(PeerProcess::start(argv)));
+Result<McpPeer> McpPeer::connect(const std::vector<std::string>& argv,
+                                 const std::vector<std::string>& added) {
+  McpPeer peer(BAWN_TRY(PeerProcess::start(argv, added)));
   BAWN_TRY(peer.request("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{},)"
-                                      R"("clientInfo":{"name":"bawn_bench","version":"1"}})"));
+                                      R"("clientInfo":{"name":"bawn-tests","version":"1"}})"));
   BAWN_TRY(peer.process_.write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"));
   return peer;
 }
@@ -150,4 +163,4 @@ Result<std::string_view> McpPeer::call_tool(std::string_view name, std::string_v
   return request("tools/call", fmt::format(R"({{"name":"{}","arguments":{}}})", name, arguments));
 }
 
-}  // namespace bawn::bench
+}  // namespace bawn::test
