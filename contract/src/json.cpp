@@ -42,7 +42,9 @@ std::string parser_text(std::string_view what) {
       what.starts_with("parse error at ") && position != std::string_view::npos) {
     what.remove_prefix(position + 2);
   }
-  return std::string(what.substr(0, what.find("; last read:")));
+  // "number overflow parsing '…'" repeats the number too.
+  constexpr std::size_t kShown = 120;
+  return std::string(what.substr(0, what.find("; last read:")).substr(0, kShown));
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/json.hpp"
+#include "bawn/contract/quote.hpp"
 
 #include <fmt/format.h>
 
@@ -80,7 +81,8 @@ class StrictSax {
   bool key(std::string& name) {
     Frame& frame = frames_.back();
     if (!frame.names.add(name, Tree::members(*frame.value))) {
-      return refuse(fmt::format("duplicate member {}", dump_json(Json(name))));
+      constexpr std::size_t kShown = 120;
+      return refuse(fmt::format("duplicate member {}", quote(name.substr(0, kShown))));
     }
     frame.key = std::move(name);
     return true;
