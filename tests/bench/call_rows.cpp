@@ -1,3 +1,4 @@
+#include "bawn/shell/session.hpp"
 #include "floors.h"
 #include "groups.hpp"
 #include "support/peer_process.hpp"
@@ -38,6 +39,32 @@ class FloorBash {
   int failed_;
 };
 
+using SharedSession = std::shared_ptr<Result<std::shared_ptr<shell::Session>>>;
+
+/// A session of the shell library in this process.
+Result<std::shared_ptr<shell::Session>> start_session(const Setup& setup) {
+  shell::SessionConfig config;
+  config.policy = BAWN_TRY(sandbox::preset("workspace-write"));
+  config.workspace = setup.workspace;
+  config.state_dir = setup.state_dir;
+  config.environment = {"PATH=/usr/bin:/bin", "HOME=/"};
+  return shell::Session::start(std::move(config));
+}
+
+Case library_case(SharedSession session) {
+  return {.name = "shell library", .once = [session = std::move(session)]() -> Result<Nanoseconds> {
+            if (!*session) {
+              return std::unexpected(session->error());
+            }
+            return timed([&]() -> Result<> {
+              shell::BashRequest request;
+              request.command = ":";
+              BAWN_TRY((**session)->run(contract::Context{}, std::move(request)));
+              return {};
+            });
+          }};
+}
+
 using SharedPeer = std::shared_ptr<Result<McpPeer>>;
 
 SharedPeer connect(const std::vector<std::string>& argv) {
@@ -62,17 +89,18 @@ std::string bash_call() {
   return std::string(R"({"name":"bash","arguments":)") + kArguments + "}";
 }
 
-Case against(Case one, std::string floor, double target) {
+Case against(Case one, std::string floor, std::optional<double> target) {
   one.floor = std::move(floor);
   one.target = target;
   return one;
 }
 
 std::vector<Case> shell_cases(const Setup& setup, std::shared_ptr<FloorBash> bash,
-                              SharedPeer server) {
+                              SharedSession session, SharedPeer server) {
   return {
       {.name = "bash on pipes, C",
        .once = [bash = std::move(bash)] { return timed([&] { return bash->call(); }); }},
+      against(library_case(std::move(session)), "bash on pipes, C", std::nullopt),
       peer_case("MCP + bash on pipes, C", connect({setup.floor_mcp, "bash"}), "tools/call",
                 bash_call()),
       against(peer_case("MCP bash", std::move(server), "tools/call", bash_call()),
@@ -84,7 +112,11 @@ std::vector<Case> protocol_cases(const Setup& setup, SharedPeer server) {
   return {
       peer_case("constant answer, C", connect({setup.floor_mcp, "constant"}), "tools/call",
                 bash_call()),
-      against(peer_case("ping", std::move(server), "ping", "{}"), "constant answer, C", 2),
+      against(peer_case("constant tool over bawn::mcp", connect({setup.constant_mcp}), "tools/call",
+                        bash_call()),
+              "constant answer, C", 2),
+      against(peer_case("ping of bawn mcp", std::move(server), "ping", "{}"), "constant answer, C",
+              std::nullopt),
   };
 }
 
@@ -92,9 +124,11 @@ std::vector<Case> protocol_cases(const Setup& setup, SharedPeer server) {
 
 std::vector<Row> call_rows(const Setup& setup) {
   const SharedPeer server = connect({setup.bawn, "mcp", "--workspace", setup.workspace});
-  std::vector<Row> rows =
-      measure("`:` in a bash that stays", shell_cases(setup, std::make_shared<FloorBash>(), server),
-              setup.rounds_of(3000));
+  std::vector<Row> rows = measure(
+      "`:` in a bash that stays",
+      shell_cases(setup, std::make_shared<FloorBash>(),
+                  std::make_shared<SharedSession::element_type>(start_session(setup)), server),
+      setup.rounds_of(3000));
   std::vector<Row> protocol =
       measure("MCP on stdio alone", protocol_cases(setup, server), setup.rounds_of(5000));
   rows.insert(rows.end(), protocol.begin(), protocol.end());

@@ -11,11 +11,13 @@
 namespace bawn::bench {
 
 struct Setup {
-  std::string bawn;       ///< the program under test, absolute
-  std::string floor_mcp;  ///< the floor's MCP server, absolute
-  std::string workspace;  ///< an empty directory that is removed afterwards
-  int rounds = 0;         ///< fixed number of rounds for every group; 0 = each group's own
-  bool quick = false;     ///< about a fifth of the rounds
+  std::string bawn;          ///< the program under test, absolute
+  std::string floor_mcp;     ///< the floor's MCP server, absolute
+  std::string constant_mcp;  ///< a server of bawn::mcp with one constant tool, absolute
+  std::string workspace;     ///< an empty directory that is removed afterwards
+  std::string state_dir;     ///< for bawn's own files, beside the workspace; removed too
+  int rounds = 0;            ///< fixed number of rounds for every group; 0 = each group's own
+  bool quick = false;        ///< about a fifth of the rounds
 
   /// `full` rounds, fewer when quick, `rounds` when that is set.
   [[nodiscard]] int rounds_of(int full) const {

@@ -60,6 +60,7 @@ std::optional<Options> parse(const std::vector<std::string>& words) {
   Options options;
   options.setup.bawn = beside("bawn");
   options.setup.floor_mcp = beside("floor_mcp");
+  options.setup.constant_mcp = beside("constant_mcp");
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::string value = i + 1 < words.size() ? words[i + 1] : "";
@@ -95,12 +96,14 @@ bool wanted(const Options& options, std::string_view group) {
 }
 
 int run(Options options) {
-  std::string workspace = std::filesystem::temp_directory_path() / "bawn-bench-XXXXXX";
-  if (::mkdtemp(workspace.data()) == nullptr) {
-    fmt::print(stderr, "bawn_bench: cannot make a directory like {}\n", workspace);
+  std::string scratch = std::filesystem::temp_directory_path() / "bawn-bench-XXXXXX";
+  if (::mkdtemp(scratch.data()) == nullptr) {
+    fmt::print(stderr, "bawn_bench: cannot make a directory like {}\n", scratch);
     return 1;
   }
-  options.setup.workspace = workspace;
+  options.setup.workspace = scratch + "/workspace";
+  options.setup.state_dir = scratch + "/state";
+  std::filesystem::create_directory(options.setup.workspace);
   std::vector<Row> rows;
   for (const Group& group : kGroups) {
     if (wanted(options, group.name)) {
@@ -109,7 +112,7 @@ int run(Options options) {
     }
   }
   std::error_code ignored;
-  std::filesystem::remove_all(workspace, ignored);
+  std::filesystem::remove_all(scratch, ignored);
   compare(rows);
   if (!options.json) {
     fmt::print("{}", to_table(rows));

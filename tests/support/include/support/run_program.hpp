@@ -9,11 +9,11 @@
 namespace bawn::test {
 
 struct ProgramRun {
-  std::vector<std::string> argv;
-  std::string input;                       ///< its standard input
-  std::string directory;                   ///< where it starts; empty = here
-  std::map<std::string, std::string> env;  ///< added to this process's environment
-  unsigned uid = 0;                        ///< when started by root and not 0: run as this user
+  std::vector<std::string> argv{};
+  std::string input{};                       ///< its standard input
+  std::string directory{};                   ///< where it starts; empty = here
+  std::map<std::string, std::string> env{};  ///< added to this process's environment
+  unsigned uid = 0;                          ///< when started by root and not 0: run as this user
 };
 
 struct ProgramResult {

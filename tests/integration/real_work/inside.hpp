@@ -1,0 +1,48 @@
+/// \file
+/// A workspace and commands run in it by `bawn run --policy workspace-write`, for tests of real
+/// work.
+#pragma once
+
+#include "support/run_program.hpp"
+#include "support/temp_dir.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bawn::test {
+
+/// Who starts bawn and owns the workspace.
+enum class Starter {
+  Caller,        ///< whoever runs the tests
+  OrdinaryUser,  ///< uid 12345, when the tests run as root
+};
+
+std::string to_string(Starter starter);
+
+/// A workspace that is removed afterwards, with a home and a runtime directory beside it.
+class Inside {
+ public:
+  explicit Inside(Starter starter);
+
+  /// Empty, or why this starter cannot be had here.
+  [[nodiscard]] std::string missing() const;
+  [[nodiscard]] std::filesystem::path workspace() const { return root_.path() / "workspace"; }
+  /// Writes a file into the workspace, owned by the starter.
+  void write(const std::string& name, const std::string& text) const;
+  /// Copies a folder of this project into the workspace.
+  void copy(const std::filesystem::path& from, const std::string& name) const;
+  /// Runs `script` by bash behind the wall, in the workspace. The output begins with what went
+  /// wrong when the report does not say that the command was confined.
+  [[nodiscard]] ProgramResult run(const std::string& script) const;
+  /// Lines of the runtime directory and the report's text, for messages.
+  [[nodiscard]] std::string report() const;
+
+ private:
+  void give_away(const std::filesystem::path& path) const;
+  TempDir root_;
+  unsigned uid_ = 0;
+};
+
+}  // namespace bawn::test
