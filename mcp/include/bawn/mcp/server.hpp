@@ -1,0 +1,81 @@
+/// \file
+/// An MCP server over a list of tools. What it answers does not depend on how the messages travel;
+/// `stdio.hpp` serves it over a pair of descriptors.
+#pragma once
+
+#include "bawn/contract/error.hpp"
+#include "bawn/contract/json.hpp"
+#include "bawn/contract/tool.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bawn::mcp {
+
+/// How much of an error of a tool its caller is told.
+enum class ErrorDisclosure {
+  Everything,  ///< the error's sentence, whatever its code
+  /// Sentences that are meant for the caller (invalid arguments, not found, denied, busy, …).
+  /// Broken promises inside (`Internal`, `ToolPanicked`) are answered by one general sentence and
+  /// written to the log.
+  CallerErrors,
+};
+
+/// Everything about a server that its host decides. The defaults suit one client on one machine.
+struct ServerOptions {
+  std::string name = "bawn";   ///< `serverInfo.name`, never empty
+  std::string title{};         ///< `serverInfo.title`, left out when empty
+  std::string version = "0";   ///< `serverInfo.version`
+  std::string instructions{};  ///< for the model, most important facts first; at most 2 KiB
+  ErrorDisclosure disclosure = ErrorDisclosure::Everything;
+  /// Declares the legacy `logging` capability and answers `logging/setLevel`. Log lines go to the
+  /// log in either case.
+  bool logging = false;
+
+  std::size_t max_parallel_calls = 64;  ///< calls that run at once; each has a thread while it runs
+  std::size_t max_queued_calls = 64;    ///< calls that wait for a thread; beyond: a "busy" result
+  /// One result on the wire, in bytes. Clients close a connection above 10 MiB a line.
+  std::size_t max_result_bytes = (10U << 20U) - (64U << 10U);
+  std::chrono::milliseconds list_ttl = std::chrono::hours(1);  ///< `ttlMs` of lists
+  std::chrono::milliseconds progress_first =
+      std::chrono::seconds(2);  ///< silence before a sign of life
+  std::chrono::milliseconds progress_every = std::chrono::seconds(5);  ///< and between further ones
+
+  /// Further members of single tools' `_meta`, by tool name, e.g. a host's own size limits.
+  std::map<std::string, contract::Json> tool_meta{};
+
+  /// Receives diagnostics, one plain line each, never with a call's arguments or output. Must not
+  /// block. Empty: written to descriptor 2, at a limited rate, and dropped when that would block.
+  std::function<void(std::string_view)> log{};
+};
+
+class Core;
+
+/// A set of tools with the protocol around it. Copies share one immutable core.
+///
+/// Threads: thread-safe.
+class Server {
+ public:
+  /// Registers all the tools or none.
+  ///
+  /// Errors: InvalidArgument for a null tool, a name that is not `^[a-z][a-z0-9_]{0,31}$`, two
+  /// tools of one name, a schema that is not a JSON object with `type: "object"` at its root, an
+  /// empty server name, or instructions over 2 KiB.
+  [[nodiscard]] static contract::Result<Server> create(ServerOptions options,
+                                                       std::vector<contract::ToolPtr> tools);
+
+  /// For the transports of this library.
+  [[nodiscard]] const std::shared_ptr<const Core>& core() const noexcept { return core_; }
+
+ private:
+  explicit Server(std::shared_ptr<const Core> core);
+  std::shared_ptr<const Core> core_;
+};
+
+}  // namespace bawn::mcp

@@ -1,0 +1,29 @@
+/// \file
+/// A tool's output as MCP content blocks.
+#pragma once
+
+#include "bawn/contract/result.hpp"
+#include "json_rpc.hpp"
+#include "protocol.hpp"
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace bawn::mcp {
+
+using Output = std::variant<std::string, std::vector<contract::Part>>;
+
+/// The content array: a text is one text block, even when it is empty; parts map one to one, and a
+/// part of a kind that MCP has no block for becomes the text of its JSON. What the receiver's
+/// revision does not know is written as text.
+[[nodiscard]] Json content_of(Output output, const WireFeatures& features);
+
+/// One text block.
+[[nodiscard]] Json text_block(std::string text);
+
+/// True for standard base64 with padding.
+[[nodiscard]] bool is_base64(std::string_view text) noexcept;
+
+}  // namespace bawn::mcp

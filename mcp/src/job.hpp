@@ -1,0 +1,50 @@
+/// \file
+/// Work that may take time and therefore runs on a thread of its own, never on the reader's turn.
+#pragma once
+
+#include "bawn/contract/tool.hpp"
+#include "core.hpp"
+#include "live_request.hpp"
+#include "peer.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace bawn::mcp {
+
+/// One accepted request. Exactly one of the two functions is called, once.
+class Job {
+ public:
+  Job() = default;
+  virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  /// Does it and answers. Blocking: until done. Throws nothing.
+  virtual void run() noexcept = 0;
+  /// Answers that the server has no room for it.
+  virtual void refuse(std::string_view why) noexcept = 0;
+};
+
+using JobPtr = std::unique_ptr<Job>;
+
+/// What both kinds of job hold on to.
+struct JobContext {
+  std::shared_ptr<const Core> core;
+  std::shared_ptr<Peer> peer;
+  LiveRequestPtr request;
+
+  void answer(const Json& result) const;
+  void fail(RpcCode code, std::string message) const;
+};
+
+/// `tools/list`: a job, since tools are asked about their confinement and availability.
+[[nodiscard]] JobPtr make_list_job(JobContext context);
+
+/// `tools/call`: `arguments` are the client's bytes, `wants_progress` says that it sent a token.
+/// `tool` lives as long as the core.
+[[nodiscard]] JobPtr make_call_job(JobContext context, const contract::Tool& tool,
+                                   std::string arguments, bool wants_progress);
+
+}  // namespace bawn::mcp

@@ -1,0 +1,46 @@
+/// \file
+/// Cuts a stream of bytes into lines in bounded memory.
+/// Source: MCP, stdio transport: messages are delimited by newlines and contain none.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace bawn::mcp {
+
+/// Fill the space that prepare() gives, tell commit() how much it was, then take lines by next()
+/// until there is none.
+class LineReader {
+ public:
+  explicit LineReader(std::size_t max_line_bytes) : max_line_(max_line_bytes) {}
+
+  /// One line, or the beginning of one that is longer than allowed and whose rest is skipped.
+  struct Line {
+    std::string_view text;  ///< without "\n" or "\r\n"; valid until the next prepare()
+    bool too_long = false;
+  };
+
+  /// Space for the next bytes.
+  [[nodiscard]] std::span<char> prepare();
+  void commit(std::size_t bytes);
+  /// The next line that is not blank; none when the rest has no end yet.
+  [[nodiscard]] std::optional<Line> next();
+  /// At the end of the stream: the last line, when it has no newline.
+  [[nodiscard]] std::optional<Line> last();
+
+ private:
+  [[nodiscard]] std::optional<Line> take(std::size_t end, std::size_t next_begin);
+  void drop_consumed();
+
+  const std::size_t max_line_;
+  std::string buffer_;
+  std::size_t filled_ = 0;   // bytes of buffer_ that hold data
+  std::size_t begin_ = 0;    // of the line being looked for
+  std::size_t scanned_ = 0;  // no newline in [begin_, scanned_)
+  bool skipping_ = false;    // inside a line that was already reported as too long
+};
+
+}  // namespace bawn::mcp

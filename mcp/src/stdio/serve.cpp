@@ -1,0 +1,172 @@
+#include "bawn/mcp/stdio.hpp"
+#include "stdio/event_loop.hpp"
+#include "stdio/streams.hpp"
+#include "unique_fd.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace bawn::mcp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using contract::Error;
+using contract::Result;
+
+/// Blocks the ending signals for this thread and those it starts, for as long as it lives.
+class EndingSignals {
+ public:
+  Result<> take() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+      sigaddset(&set, number);
+    }
+    pthread_sigmask(SIG_BLOCK, &set, &before_);
+    taken_ = true;
+    // A client that closed its end is an error of write(), not the end of the process.
+    struct sigaction ignore{};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &ignore, nullptr);
+    fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!fd_) {
+      return std::unexpected(Error::from_errno(errno, "signalfd", "waiting for signals"));
+    }
+    return {};
+  }
+  EndingSignals() = default;
+  EndingSignals(const EndingSignals&) = delete;
+  EndingSignals& operator=(const EndingSignals&) = delete;
+  ~EndingSignals() {
+    if (taken_) {
+      pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+  }
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  void clear() const {
+    signalfd_siginfo info{};
+    while (::read(fd_.get(), &info, sizeof info) > 0) {
+    }
+  }
+
+ private:
+  UniqueFd fd_;
+  sigset_t before_{};
+  bool taken_ = false;
+};
+
+/// A pidfd of the parent. None when the parent is in another PID namespace (0) or the kernel gives
+/// none: the end of the pipes has to do then.
+UniqueFd watch_parent() {
+  const pid_t parent = ::getppid();
+  if (parent <= 0) {
+    return {};
+  }
+  // glibc 2.36 has a wrapper, older ones do not.
+  UniqueFd watched(static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)));
+  // It may have ended, and its number been taken, between the two calls: then we have a new parent.
+  return ::getppid() == parent ? std::move(watched) : UniqueFd();
+}
+
+/// Watches over one event loop from outside and ends it in an orderly way.
+class Supervisor {
+ public:
+  Supervisor(EventLoop& loop, const EndingSignals& signals, const UniqueFd& parent)
+      : loop_(loop), signals_(signals), parent_(parent) {}
+
+  StdioEndCause wait_for_cause() {
+    while (true) {
+      if (const auto cause = poll_once(std::nullopt)) {
+        return *cause;
+      }
+    }
+  }
+
+  /// Until all is answered, the time is over, or a (further) signal comes.
+  void drain(std::chrono::milliseconds grace) {
+    const auto deadline = Clock::now() + grace;
+    while (!loop_.drained() && Clock::now() < deadline) {
+      if (poll_once(deadline) == StdioEndCause::Signal) {
+        return;
+      }
+    }
+  }
+
+ private:
+  /// Waits for something to happen; the cause to end if it was one.
+  std::optional<StdioEndCause> poll_once(std::optional<Clock::time_point> deadline) {
+    std::array<pollfd, 3> entries = {
+        pollfd{.fd = loop_.notice_fd(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+        // Once seen, a dead parent would keep poll from waiting.
+        pollfd{.fd = parent_gone_ ? -1 : parent_.get(), .events = POLLIN, .revents = 0}};
+    timespec left{};
+    if (deadline) {
+      const auto rest = std::max(*deadline - Clock::now(), Clock::duration::zero());
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(rest);
+      left = {.tv_sec = seconds.count(), .tv_nsec = (rest - seconds).count()};
+    }
+    if (::ppoll(entries.data(), entries.size(), deadline ? &left : nullptr, nullptr) <= 0) {
+      return std::nullopt;
+    }
+    if (entries[1].revents != 0) {
+      signals_.clear();
+      return StdioEndCause::Signal;
+    }
+    if (entries[2].revents != 0) {
+      parent_gone_ = true;
+      return StdioEndCause::ParentGone;
+    }
+    loop_.clear_notice();
+    if (loop_.broken()) {
+      return StdioEndCause::OutputClosed;
+    }
+    return loop_.ended() ? std::optional(StdioEndCause::EndOfInput) : std::nullopt;
+  }
+
+  EventLoop& loop_;
+  const EndingSignals& signals_;
+  const UniqueFd& parent_;
+  bool parent_gone_ = false;
+};
+
+}  // namespace
+
+Result<StdioEnd> serve_stdio(const Server& server, const StdioOptions& options) {
+  EndingSignals signals;
+  if (options.handle_signals) {
+    BAWN_TRY(signals.take());
+  }
+  const UniqueFd parent = options.watch_parent ? watch_parent() : UniqueFd();
+  Streams streams =
+      BAWN_TRY(open_streams(options.in_fd, options.out_fd, options.take_standard_streams));
+  const auto loop = BAWN_TRY(EventLoop::create(server.core(), std::move(streams), options));
+  if (auto started = loop->start(); !started) {
+    [[maybe_unused]] const auto none = loop->stop();
+    return std::unexpected(started.error());
+  }
+  Supervisor supervisor(*loop, signals, parent);
+  StdioEnd end;
+  end.cause = supervisor.wait_for_cause();
+  loop->stop_reading();
+  supervisor.drain(options.eof_grace);
+  if (!loop->drained()) {
+    loop->interrupt();
+    supervisor.drain(options.cancel_grace);
+  }
+  end.abandoned_calls = loop->stop();
+  return end;
+}
+
+}  // namespace bawn::mcp
