@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace bawn::sandbox {
 
@@ -13,22 +14,22 @@ struct Feature {
 };
 
 struct KernelFeatures {
-  int landlock_abi = 0;           ///< 0 = none; else the kernel's ABI (1 = Linux 5.13)
-  std::string landlock_reason;    ///< why there is none
-  Feature seccomp;                ///< seccomp(2) filters
-  Feature seccomp_notify;         ///< user notification (Linux 5.0)
-  Feature user_namespace;         ///< clone(CLONE_NEWUSER) works here for this user
-  Feature mount_namespace;        ///< and mounts work inside it (fresh proc and tmpfs, binds)
+  int landlock_abi = 0;         ///< 0 = none; else the kernel's ABI (1 = Linux 5.13)
+  std::string landlock_reason;  ///< why there is none
+  Feature seccomp;              ///< seccomp(2) filters
+  Feature seccomp_notify;       ///< user notification (Linux 5.0)
+  Feature user_namespace;       ///< clone(CLONE_NEWUSER) works here for this user
+  Feature mount_namespace;      ///< and mounts work inside it (fresh proc and tmpfs, binds)
   Feature pid_namespace;
   Feature network_namespace;
   Feature ipc_namespace;
   Feature uts_namespace;
-  Feature cgroup_v2;              ///< a delegated, writable cgroup v2
-  Feature audit;                  ///< Landlock records can be read
-  bool is_root = false;           ///< effective uid 0
-  bool yama_restricted = false;   ///< Yama ptrace_scope 2 or more
-  std::string kernel;             ///< uname -r
-  std::string machine;            ///< uname -m
+  Feature cgroup_v2;             ///< a delegated, writable cgroup v2
+  Feature audit;                 ///< Landlock records can be read
+  bool is_root = false;          ///< effective uid 0
+  bool yama_restricted = false;  ///< Yama ptrace_scope 2 or more
+  std::string kernel;            ///< uname -r
+  std::string machine;           ///< uname -m
 };
 
 /// Tries each feature for real (in throw-away child processes where a try cannot be undone).
@@ -37,5 +38,16 @@ struct KernelFeatures {
 /// features away, never adds any: a hook for tests and for reproducing a weaker machine.
 /// Blocking: a few milliseconds. Threads: thread-safe; makes child processes only by os::spawn.
 [[nodiscard]] KernelFeatures probe_features();
+
+/// The same from what files under /proc say and Landlock's version call, without any child process:
+/// namespaces count as available unless a known setting forbids them. A session planned by this may
+/// still fail in the warden (an LSM, a container's profile); then plan again with probe_features().
+///
+/// BAWN_FEATURES_OFF holds here too.
+/// Blocking: some ten file reads. Threads: thread-safe.
+[[nodiscard]] KernelFeatures assume_features();
+
+/// Takes the comma-separated features of `list` (landlock, seccomp, namespaces) away.
+void take_away(KernelFeatures& features, std::string_view list);
 
 }  // namespace bawn::sandbox

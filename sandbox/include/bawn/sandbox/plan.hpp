@@ -16,33 +16,58 @@ namespace bawn::sandbox {
 
 /// Facts about files that a plan needs; gathered by `survey()`, or made up by a test.
 struct Place {
-  std::string workspace;   ///< absolute, canonical
-  std::string home;        ///< home of the session's user, absolute
-  std::uint32_t uid = 0;   ///< who commands run as
+  std::string workspace;  ///< absolute, canonical
+  std::string home;       ///< home of the session's user, absolute
+  std::uint32_t uid = 0;  ///< who commands run as
   std::uint32_t gid = 0;
-  std::string user;        ///< its name, or the number
+  std::string user;              ///< its name, or the number
   std::uint32_t caller_uid = 0;  ///< effective uid of bawn itself
   std::uint32_t caller_gid = 0;
-  std::string session_dir; ///< bawn's directory for this session, with r/ and w/ inside; may be empty
-  std::string private_tmp; ///< host directory that serves as /tmp where mounts cannot be had
-  std::vector<std::string> existing_secrets;    ///< secrets of the policy that exist, canonical; no links
+  std::string
+      session_dir;  ///< bawn's directory for this session, with r/ and w/ inside; may be empty
+  std::string private_tmp;  ///< host directory that serves as /tmp where mounts cannot be had
+  std::vector<std::string>
+      existing_secrets;  ///< secrets of the policy that exist, canonical; no links
   std::vector<std::string> secret_directories;  ///< those of them that are directories
   std::vector<std::string> existing_protected;  ///< protected names that exist, absolute
   std::vector<std::string> missing_protected;   ///< those that do not, absolute
   std::vector<std::string> host_sockets;        ///< path Unix sockets of the host, absolute
   /// Read rules for Landlock without mounts: the siblings along the way to each secret.
   std::vector<std::string> readable_without_secrets;
-  std::vector<std::string> masked_paths;        ///< kernel paths to hide that exist (/proc/kcore, …)
+  std::vector<std::string> masked_paths;  ///< kernel paths to hide that exist (/proc/kcore, …)
+  std::vector<std::string> masked_directories;  ///< those of them that are directories
+  /// Roots that the policy lets a session write and that exist, canonical: the workspace (when
+  /// writable) and the policy's further ones.
+  std::vector<std::string> writable_roots;
+  /// Those of /dev, /dev/shm, /run, /tmp and /var/tmp that are directories and no links.
+  std::vector<std::string> shared_directories;
+  /// What "/" holds, without links: read rules where a session's report channel must stay unread.
+  std::vector<std::string> top_level;
+  /// Where /etc/resolv.conf leads when that is below /run; empty otherwise.
+  std::string resolver_file;
+  /// False when `readable_without_secrets` was left out to save time: fit for plans with mounts
+  /// only.
+  bool has_siblings = true;
+};
+
+/// How much survey() looks at.
+enum class SurveyScope {
+  Full,        ///< fit for every plan
+  MountsOnly,  ///< leaves out the siblings of secrets, which only plans without mounts need
 };
 
 /// Looks at the machine for one policy and workspace.
 ///
 /// Errors: NotFound (no such workspace), InvalidArgument (it is "/", not a directory, or holds
 /// bawn's own state).
+/// Blocking: file reads and one look per secret, below a millisecond; Full reads more directories.
 [[nodiscard]] Result<Place> survey(const Policy& policy, const std::string& workspace,
-                                   const std::string& session_dir);
+                                   const std::string& session_dir,
+                                   SurveyScope scope = SurveyScope::Full);
 
-/// One Landlock rule: rights on a path and all below it.
+/// One Landlock rule: rights on a path and all below it. The warden opens the path after the mounts
+/// are made; where it is no directory, it leaves out the rights that only directories can have
+/// (Landlock refuses those with EINVAL). A path that is not there is skipped.
 struct LandlockRule {
   std::string path;
   std::uint64_t access = 0;
@@ -50,7 +75,7 @@ struct LandlockRule {
 };
 
 struct LandlockPlan {
-  int abi = 0;                    ///< 0 = not applied
+  int abi = 0;  ///< 0 = not applied
   std::uint64_t handled_fs = 0;
   std::uint64_t handled_net = 0;
   std::uint64_t scoped = 0;
@@ -76,20 +101,27 @@ struct SeccompPlan {
 /// One step of the mount namespace, executed in order by the warden, which builds no strings.
 struct MountStep {
   enum class Kind : std::uint32_t {
-    MakePrivate,    ///< mount(NULL, "/", NULL, MS_REC|MS_PRIVATE)
-    BindReadOnly,   ///< bind source (recursively) on target, then read-only
-    BindWritable,   ///< bind source (recursively) on target, then writable, nosuid, nodev
-    RemountReadOnly,///< mount_setattr(target, RDONLY|NOSUID, recursive)
-    Tmpfs,          ///< tmpfs on target with data
-    MaskDirectory,  ///< empty read-only tmpfs, mode 000, on target
-    MaskFile,       ///< bind of the session's empty unreadable file (or /dev/null) on target
-    Proc,           ///< fresh procfs on target
-    Devices,        ///< private /dev: tmpfs with null zero full random urandom tty, pts, shm, fd links
+    MakePrivate,      ///< mount(NULL, "/", NULL, MS_REC|MS_PRIVATE)
+    BindReadOnly,     ///< bind source (recursively) on target, then read-only
+    BindWritable,     ///< bind source (recursively) on target, then writable, nosuid, nodev
+    RemountReadOnly,  ///< mount_setattr(target, RDONLY|NOSUID, recursive)
+    Tmpfs,            ///< tmpfs on target with data, nosuid, nodev
+    MaskDirectory,    ///< empty read-only tmpfs, mode 000, on target
+    MaskFile,         ///< bind of the session's empty unreadable file (or /dev/null) on target
+    Proc,             ///< fresh procfs on target
+    /// Private /dev on target: tmpfs with null zero full random urandom tty, a new devpts with
+    /// ptmx, fd links, and shm as a tmpfs with `data`; read-only itself in the end.
+    Devices,
     MakeDirectory,  ///< mkdir -p target inside what was mounted before
     WriteFile,      ///< write data to target (own /proc/sys knobs of the new namespaces)
-    HoldPath,       ///< open_tree(source) now, kept under a number for a later BindHeld
-    BindHeld,       ///< move the tree held as `source` number to target (makes it if data says dir/file)
+    /// Clone the mount tree at `source` now (recursively) and keep it under the number in `target`;
+    /// numbers count up from 0 in the order of the steps.
+    HoldPath,
+    /// Move the tree held under the number in `source` to `target`; data "dir" or "file" makes the
+    /// target and its parents first, "" means that it is there.
+    BindHeld,
     Chdir,
+    MakeSymlink,  ///< symlink named target that says source
   };
   Kind kind;
   std::string source;
@@ -104,7 +136,7 @@ struct NamespacePlan {
   bool full_identity_map = false;  ///< root: 0 0 4294967295, else a single map
   std::vector<MountStep> mounts;
   bool loopback_up = false;
-  std::string hostname;            ///< set in the uts namespace; empty = left
+  std::string hostname;  ///< set in the uts namespace; empty = left
   std::vector<std::string> missing;
 };
 
@@ -112,7 +144,7 @@ struct HygienePlan {
   bool apply = false;
   bool new_keyring = true;
   bool drop_capabilities = true;
-  bool no_new_privs = true;        ///< always with seccomp or Landlock
+  bool no_new_privs = true;  ///< always with seccomp or Landlock
   struct Rlimit {
     int resource;
     std::uint64_t soft;
@@ -128,11 +160,13 @@ struct SessionPlan {
   SeccompPlan seccomp;
   NamespacePlan namespaces;
   HygienePlan hygiene;
-  bool child_scope_layer = false;  ///< no PID namespace: each child gets a scope-only Landlock layer
+  bool child_scope_layer =
+      false;  ///< no PID namespace: each child gets a scope-only Landlock layer
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
+  std::string user;  ///< name of uid, or the number
   std::string workspace;
-  std::string tmp;                 ///< what TMPDIR is inside
+  std::string tmp;  ///< what TMPDIR is inside
   std::string home;
   /// The forecast: every layer with what is missing and why, the guarantees that will hold. The
   /// warden's confirmation turns it into the report.
@@ -146,11 +180,45 @@ struct SessionPlan {
 [[nodiscard]] Result<SessionPlan> plan_session(const Policy& policy, const KernelFeatures& features,
                                                const Place& place);
 
+/// The Landlock layer for one ABI. With mounts "/" is readable and masks hide the secrets; without,
+/// the readable siblings of the secrets are listed one by one.
 [[nodiscard]] LandlockPlan plan_landlock(const Policy& policy, int abi, bool with_mounts,
-                                         const Place& place);
-/// `with_network_namespace` and `with_pid_namespace` decide what seccomp must hold alone.
+                                         const Place& place, bool with_network_namespace = false);
+
+/// What other layers already hold, so that the filter need not.
+struct SeccompSituation {
+  bool network_namespace = false;
+  bool pid_namespace = false;
+  bool ipc_namespace = false;
+  /// The host's Unix sockets with a path cannot be reached: masked by mounts, or Landlock ABI 9.
+  bool host_sockets_hidden = false;
+};
+
+/// Compiles the filter for this machine's architecture.
+///
+/// Errors: Unsupported (no libseccomp support for this machine), ResourceExhausted.
+[[nodiscard]] Result<SeccompPlan> plan_seccomp(const Policy& policy,
+                                               const SeccompSituation& situation);
+/// The same where the namespaces that are there come with mounts and an IPC namespace.
 [[nodiscard]] Result<SeccompPlan> plan_seccomp(const Policy& policy, bool with_network_namespace,
                                                bool with_pid_namespace);
+
+/// The namespace layer: clone flags and the mount steps in order. No flags when `features` has no
+/// user or mount namespaces.
+[[nodiscard]] NamespacePlan plan_namespaces(const Policy& policy, const KernelFeatures& features,
+                                            const Place& place);
+
+/// Why there is no namespace layer; empty when there is one.
+[[nodiscard]] std::string namespaces_blocker(const Policy& policy, const KernelFeatures& features,
+                                             const Place& place);
+
+/// Descriptors, keyring, capabilities and limits.
+[[nodiscard]] HygienePlan plan_hygiene(const Policy& policy, const KernelFeatures& features,
+                                       bool with_user_namespace);
+
+/// Where the session directory's r/ and w/ are inside: their own place where there are mounts, so
+/// that w/ needs no read rule above it. Empty when there is no session directory.
+[[nodiscard]] std::string session_directory_inside(const Place& place, bool with_mounts);
 
 /// The environment that enters a session: names allowed by the policy, none that looks like a
 /// credential unless named exactly, HOME, TMPDIR, PATH and the like made right for the inside.

@@ -47,10 +47,10 @@ struct Limits {
 
 struct Policy {
   std::string name;
-  bool enforce = true;           ///< false only for "unconfined"
-  bool write_workspace = false;  ///< the workspace is writable
-  std::vector<std::string> write;      ///< further writable roots, absolute
-  std::vector<std::string> secrets;    ///< unreadable; "~/" is the home of the session's user
+  bool enforce = true;                       ///< false only for "unconfined"
+  bool write_workspace = false;              ///< the workspace is writable
+  std::vector<std::string> write;            ///< further writable roots, absolute
+  std::vector<std::string> secrets;          ///< unreadable; "~/" is the home of the session's user
   std::vector<std::string> protected_names;  ///< relative to each writable root, kept read-only
   std::vector<std::string> env_allow;  ///< names (or prefix*) of environment variables that enter
   Network network = Network::None;
@@ -58,8 +58,8 @@ struct Policy {
   LayerMode seccomp = LayerMode::Auto;
   LayerMode namespaces = LayerMode::Auto;
   LayerMode hygiene = LayerMode::Auto;
-  std::vector<Guarantee> require;      ///< must be held by some layer, else the session is refused
-  bool best_effort = false;            ///< start even so, and say so in every report
+  std::vector<Guarantee> require;  ///< must be held by some layer, else the session is refused
+  bool best_effort = false;        ///< start even so, and say so in every report
   RunAs run_as = RunAs::WorkspaceOwner;
   Limits limits;
 };

@@ -1,0 +1,161 @@
+#include "bawn/sandbox/features.hpp"
+
+#include "kernel_abi.hpp"
+#include "small_file.hpp"
+
+#include <fmt/format.h>
+
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace bawn::sandbox {
+namespace {
+
+Feature yes() {
+  return {true, {}};
+}
+Feature no(std::string reason) {
+  return {false, std::move(reason)};
+}
+
+void look_at_landlock(KernelFeatures& features) {
+  constexpr unsigned int kCreateRulesetVersion = 1;
+  const long version =
+      ::syscall(SYS_landlock_create_ruleset, nullptr, std::size_t{0}, kCreateRulesetVersion);
+  if (version > 0) {
+    features.landlock_abi = static_cast<int>(version);
+  } else if (errno == EOPNOTSUPP) {
+    features.landlock_reason = "Landlock is built in but switched off at boot (lsm=)";
+  } else if (errno == ENOSYS) {
+    features.landlock_reason = "this kernel has no Landlock (Linux 5.13 has)";
+  } else {
+    features.landlock_reason = fmt::format("Landlock is refused: {}", std::strerror(errno));
+  }
+}
+
+void look_at_seccomp(KernelFeatures& features) {
+  // EFAULT: the mode is known and only the missing program is wrong.
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0) == -1 && errno == EFAULT) {
+    features.seccomp = yes();
+  } else {
+    features.seccomp = no("this kernel has no seccomp filters");
+  }
+  const std::string actions = read_small_file("/proc/sys/kernel/seccomp/actions_avail");
+  features.seccomp_notify =
+      actions.find("user_notif") != std::string::npos
+          ? yes()
+          : no("this kernel has no seccomp user notification (Linux 5.0 has)");
+}
+
+/// A sysctl's number; `absent` when there is no such file.
+long read_number(const char* path, long absent) {
+  const std::string text = read_small_file(path);
+  long value = absent;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// Why a user namespace cannot be made or is of no use; empty when nothing speaks against it.
+std::string namespace_blocker(bool is_root) {
+  if (::access("/proc/self/ns/user", F_OK) != 0) {
+    return "this kernel has no user namespaces, or /proc is not mounted";
+  }
+  if (read_number("/proc/sys/user/max_user_namespaces", 1) <= 0) {
+    return "user namespaces are switched off (user.max_user_namespaces is 0)";
+  }
+  if (!is_root && read_number("/proc/sys/kernel/unprivileged_userns_clone", 1) == 0) {
+    return "user namespaces are for root only (kernel.unprivileged_userns_clone is 0)";
+  }
+  if (!is_root && read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0) != 0) {
+    return "AppArmor takes the rights inside a user namespace away "
+           "(kernel.apparmor_restrict_unprivileged_userns is 1)";
+  }
+  return {};
+}
+
+void look_at_namespaces(KernelFeatures& features) {
+  const std::string blocker = namespace_blocker(features.is_root);
+  const auto kind = [&](Feature& feature, const char* file) {
+    if (!blocker.empty()) {
+      feature = no(blocker);
+    } else if (::access(file, F_OK) != 0) {
+      feature = no("this kernel has none");
+    } else {
+      feature = yes();
+    }
+  };
+  kind(features.user_namespace, "/proc/self/ns/user");
+  kind(features.mount_namespace, "/proc/self/ns/mnt");
+  kind(features.pid_namespace, "/proc/self/ns/pid");
+  kind(features.network_namespace, "/proc/self/ns/net");
+  kind(features.ipc_namespace, "/proc/self/ns/ipc");
+  kind(features.uts_namespace, "/proc/self/ns/uts");
+}
+
+void look_at_cgroup(KernelFeatures& features) {
+  const std::string own = read_small_file("/proc/self/cgroup");
+  const std::size_t start = own.find("0::/");
+  if (start == std::string::npos || ::access("/sys/fs/cgroup/cgroup.controllers", F_OK) != 0) {
+    features.cgroup_v2 = no("there is no cgroup v2 tree at /sys/fs/cgroup");
+    return;
+  }
+  const std::string path = own.substr(start + 3, own.find('\n', start) - start - 3);
+  features.cgroup_v2 = ::access(fmt::format("/sys/fs/cgroup{}", path).c_str(), W_OK) == 0
+                           ? yes()
+                           : no("the own cgroup is not delegated to this user");
+}
+
+}  // namespace
+
+void take_away(KernelFeatures& features, std::string_view list) {
+  const std::string reason = "taken away by BAWN_FEATURES_OFF";
+  const auto named = [&](std::string_view word) {
+    const std::string framed = fmt::format(",{},", list);
+    return framed.find(fmt::format(",{},", word)) != std::string::npos;
+  };
+  if (named("landlock")) {
+    features.landlock_abi = 0;
+    features.landlock_reason = reason;
+  }
+  if (named("seccomp")) {
+    features.seccomp = features.seccomp_notify = no(reason);
+  }
+  if (named("namespaces")) {
+    for (Feature* feature :
+         {&features.user_namespace, &features.mount_namespace, &features.pid_namespace,
+          &features.network_namespace, &features.ipc_namespace, &features.uts_namespace}) {
+      *feature = no(reason);
+    }
+  }
+}
+
+KernelFeatures assume_features() {
+  KernelFeatures features;
+  features.is_root = ::geteuid() == 0;
+  utsname names{};
+  if (::uname(&names) == 0) {
+    features.kernel = names.release;
+    features.machine = names.machine;
+  }
+  look_at_landlock(features);
+  look_at_seccomp(features);
+  look_at_namespaces(features);
+  look_at_cgroup(features);
+  features.audit = no("the kernel's Landlock records are not read by this version");
+  features.yama_restricted = read_number("/proc/sys/kernel/yama/ptrace_scope", 0) >= 2;
+  if (const char* off = std::getenv("BAWN_FEATURES_OFF"); off != nullptr) {
+    take_away(features, off);
+  }
+  return features;
+}
+
+}  // namespace bawn::sandbox

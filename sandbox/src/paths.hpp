@@ -1,0 +1,30 @@
+/// \file
+/// Questions about absolute, canonical paths as text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bawn::sandbox {
+
+/// True when `path` is `root` or lies below it. Both absolute, without a final slash but "/"
+/// itself.
+[[nodiscard]] bool is_within(std::string_view path, std::string_view root) noexcept;
+
+/// True when `path` lies below `root` and is not `root`.
+[[nodiscard]] bool is_below(std::string_view path, std::string_view root) noexcept;
+
+/// True when one of `roots` is `path` or above it.
+[[nodiscard]] bool is_within_any(std::string_view path, const std::vector<std::string>& roots);
+
+/// "/a/b" of "/a/b/c"; "/" of "/a" and of "/".
+[[nodiscard]] std::string parent_of(std::string_view path);
+
+/// The directories strictly between `root` and `path`, outermost first.
+[[nodiscard]] std::vector<std::string> directories_between(std::string_view root,
+                                                           std::string_view path);
+
+[[nodiscard]] bool contains(const std::vector<std::string>& list, std::string_view item);
+
+}  // namespace bawn::sandbox

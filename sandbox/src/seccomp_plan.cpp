@@ -1,0 +1,149 @@
+#include "bawn/os/unique_fd.hpp"
+#include "seccomp_rules.hpp"
+
+#include <fmt/format.h>
+#include <seccomp.h>
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+namespace bawn::sandbox {
+namespace {
+
+using Filter = std::unique_ptr<void, decltype(&seccomp_release)>;
+
+scmp_arg_cmp compile_test(const ArgTest& test) {
+  scmp_arg_cmp compare{};
+  compare.arg = test.index;
+  compare.datum_a = test.value;
+  switch (test.kind) {
+    case ArgTest::Kind::Equal:
+      compare.op = SCMP_CMP_EQ;
+      break;
+    case ArgTest::Kind::NotEqual:
+      compare.op = SCMP_CMP_NE;
+      break;
+    case ArgTest::Kind::Greater:
+      compare.op = SCMP_CMP_GT;
+      break;
+    case ArgTest::Kind::MaskedEqual:
+      compare.op = SCMP_CMP_MASKED_EQ;
+      compare.datum_a = test.mask;
+      compare.datum_b = test.value;
+      break;
+  }
+  return compare;
+}
+
+/// The number on this machine, or a negative one when the machine has no such call.
+int number_of(const SeccompRule& rule) {
+  const int number = seccomp_syscall_resolve_name(rule.name);
+  if (number != __NR_SCMP_ERROR) {
+    return number;
+  }
+  return rule.number;
+}
+
+Result<> add_rule(const Filter& filter, const SeccompRule& rule) {
+  const int number = number_of(rule);
+  if (number < 0) {
+    return {};
+  }
+  std::vector<scmp_arg_cmp> tests;
+  tests.reserve(rule.tests.size());
+  for (const ArgTest& test : rule.tests) {
+    tests.push_back(compile_test(test));
+  }
+  const int error =
+      seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(static_cast<unsigned int>(rule.error)),
+                             number, static_cast<unsigned int>(tests.size()), tests.data());
+  if (error != 0) {
+    return contract::fail(ErrorCode::Internal,
+                          fmt::format("seccomp rule for {}: {}", rule.name, std::strerror(-error)));
+  }
+  return {};
+}
+
+/// libseccomp 2.5 exports to a descriptor only.
+Result<std::vector<BpfInstruction>> export_program(const Filter& filter) {
+  const os::UniqueFd file(::memfd_create("bawn-filter", MFD_CLOEXEC));
+  if (!file.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "memfd_create", "cannot compile the filter"));
+  }
+  if (const int error = seccomp_export_bpf(filter.get(), file.get()); error != 0) {
+    return std::unexpected(
+        Error::from_errno(-error, "seccomp_export_bpf", "cannot compile the filter"));
+  }
+  static_assert(sizeof(BpfInstruction) == sizeof(sock_filter));
+  const off_t size = ::lseek(file.get(), 0, SEEK_END);
+  std::vector<BpfInstruction> program(static_cast<std::size_t>(size) / sizeof(BpfInstruction));
+  if (::pread(file.get(), program.data(), static_cast<std::size_t>(size), 0) != size) {
+    return std::unexpected(Error::from_errno(errno, "pread", "cannot read the compiled filter"));
+  }
+  return program;
+}
+
+#ifdef __x86_64__
+/// x32 calls share the machine's architecture number and are told apart by bit 30 of the call's
+/// number only. They get ENOSYS, as from a kernel without them; libseccomp alone would kill.
+std::vector<BpfInstruction> answer_x32(const std::vector<BpfInstruction>& program) {
+  constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS;
+  std::vector<BpfInstruction> whole = {
+      {kLoad, 0, 0, offsetof(seccomp_data, arch)},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 4, AUDIT_ARCH_X86_64},
+      {kLoad, 0, 0, offsetof(seccomp_data, nr)},
+      {BPF_JMP | BPF_JGE | BPF_K, 0, 2, 0x40000000},
+      {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0xffffffff},  // a tracer's "skip this call"
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS},
+  };
+  whole.insert(whole.end(), program.begin(), program.end());
+  return whole;
+}
+#endif
+
+}  // namespace
+
+Result<SeccompPlan> plan_seccomp(const Policy& policy, const SeccompSituation& situation) {
+  SeccompPlan plan;
+  if (!policy.enforce || policy.seccomp == LayerMode::Off) {
+    return plan;
+  }
+  const Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  if (!filter) {
+    return contract::fail(ErrorCode::Unsupported,
+                          "seccomp filters cannot be compiled for this machine");
+  }
+  // A foreign architecture's calls have other numbers: the filter could not tell them apart.
+  seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
+  for (const SeccompRule& rule : seccomp_rules()) {
+    if (applies(rule, policy, situation)) {
+      BAWN_TRY(add_rule(filter, rule));
+    }
+  }
+  plan.program = BAWN_TRY(export_program(filter));
+#ifdef __x86_64__
+  plan.program = answer_x32(plan.program);
+#endif
+  plan.apply = true;
+  plan.missing.emplace_back("openat2 can create a setuid file: its mode is behind a pointer");
+  return plan;
+}
+
+Result<SeccompPlan> plan_seccomp(const Policy& policy, bool with_network_namespace,
+                                 bool with_pid_namespace) {
+  return plan_seccomp(policy, SeccompSituation{.network_namespace = with_network_namespace,
+                                               .pid_namespace = with_pid_namespace,
+                                               .ipc_namespace = with_pid_namespace,
+                                               .host_sockets_hidden = with_pid_namespace});
+}
+
+}  // namespace bawn::sandbox

@@ -1,0 +1,51 @@
+/// \file
+/// The filter as data: what is refused, with which error, when, and why.
+#pragma once
+
+#include "bawn/sandbox/plan.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bawn::sandbox {
+
+/// One test of a system call's argument.
+struct ArgTest {
+  enum class Kind { Equal, NotEqual, Greater, MaskedEqual };
+  unsigned int index = 0;  ///< argument 0..5
+  Kind kind = Kind::Equal;
+  std::uint64_t value = 0;
+  std::uint64_t mask = 0;  ///< for MaskedEqual
+};
+
+/// When a rule is part of the filter.
+enum class When {
+  Always,
+  NoPidNamespace,        ///< other processes can be named by number
+  NoIpcNamespace,        ///< System V IPC and POSIX queues are the host's
+  SocketsWhole,          ///< nothing finer holds: no socket() at all
+  SocketsUnixOnly,       ///< no network namespace and no network, Unix sockets are safe
+  SocketsInside,         ///< a network namespace or the full network: choose by family
+  SocketsInsideNoUnix,   ///< the same, but Unix sockets would reach the host's
+  HostSocketsReachable,  ///< a Unix datagram socket could send to a path of the host's
+};
+
+/// One refused system call.
+struct SeccompRule {
+  const char* name;  ///< as libseccomp knows it
+  int number;        ///< of calls that libseccomp 2.5 may not know by name, else -1
+  int error;         ///< errno that the caller gets
+  When when;
+  std::vector<ArgTest> tests;  ///< all must hold; empty = always refused
+  const char* reason;
+};
+
+/// All rules there are.
+[[nodiscard]] const std::vector<SeccompRule>& seccomp_rules();
+
+/// True when `rule` belongs into the filter of `policy` in `situation`.
+[[nodiscard]] bool applies(const SeccompRule& rule, const Policy& policy,
+                           const SeccompSituation& situation) noexcept;
+
+}  // namespace bawn::sandbox

@@ -1,0 +1,165 @@
+#include "survey.hpp"
+
+#include "paths.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+namespace bawn::sandbox {
+namespace {
+
+std::unexpected<Error> bad(std::string sentence) {
+  return contract::fail(ErrorCode::InvalidArgument, std::move(sentence));
+}
+
+Result<> find_workspace(Place& place, const std::string& workspace) {
+  place.workspace = canonical(workspace);
+  if (place.workspace.empty()) {
+    return std::unexpected(
+        Error::from_errno(errno, "realpath", fmt::format("workspace {}", workspace)));
+  }
+  if (kind_of(place.workspace) != FileKind::Directory) {
+    return bad(fmt::format("workspace {} is not a directory", workspace));
+  }
+  if (place.workspace == "/") {
+    return bad("the workspace must not be \"/\"; name the project's own directory");
+  }
+  for (const char* root : {"/proc", "/sys", "/dev"}) {
+    if (is_within(place.workspace, root)) {
+      return bad(fmt::format("the workspace must not lie in {}", root));
+    }
+  }
+  return {};
+}
+
+Result<> find_writable_roots(Place& place, const Policy& policy) {
+  if (policy.write_workspace) {
+    place.writable_roots.push_back(place.workspace);
+  }
+  for (const std::string& wanted : policy.write) {
+    for (const std::string& path : expand_home(wanted, {place.home})) {
+      const std::string root = canonical(path);
+      if (root == "/") {
+        return bad("\"/\" cannot be a writable root");
+      }
+      if (!root.empty() && !contains(place.writable_roots, root)) {
+        place.writable_roots.push_back(root);
+      }
+    }
+  }
+  return {};
+}
+
+Result<> check_state(const Place& place) {
+  const std::string state = own_state_directory();
+  const std::string found = canonical(state);
+  if (!found.empty() && is_within(place.workspace, found)) {
+    return bad(fmt::format("the workspace {} lies in bawn's own state {}", place.workspace, found));
+  }
+  // What exists is masked; what does not exist yet could be made by a command.
+  for (const std::string& root : place.writable_roots) {
+    if (found.empty() && is_within(state, root)) {
+      return bad(
+          fmt::format("bawn's own state {} would lie in the writable {}; make that directory "
+                      "first, so that it can be hidden",
+                      state, root));
+    }
+    if (!place.session_dir.empty() && is_within(place.session_dir, root) &&
+        !is_within_any(place.session_dir, place.existing_secrets)) {
+      return bad(
+          fmt::format("the session directory {} lies in the writable {}", place.session_dir, root));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+FileKind kind_of(const std::string& path) noexcept {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) {
+    return FileKind::Missing;
+  }
+  switch (status.st_mode & S_IFMT) {
+    case S_IFDIR:
+      return FileKind::Directory;
+    case S_IFREG:
+      return FileKind::Regular;
+    case S_IFLNK:
+      return FileKind::Link;
+    case S_IFSOCK:
+      return FileKind::Socket;
+    default:
+      return FileKind::Other;
+  }
+}
+
+std::string canonical(const std::string& path) {
+  char buffer[PATH_MAX];
+  return ::realpath(path.c_str(), buffer) != nullptr ? std::string(buffer) : std::string();
+}
+
+std::vector<std::string> expand_home(std::string_view path, const std::vector<std::string>& homes) {
+  if (!path.starts_with("~/")) {
+    return {std::string(path)};
+  }
+  std::vector<std::string> paths;
+  for (const std::string& home : homes) {
+    paths.push_back(fmt::format("{}/{}", home, path.substr(2)));
+  }
+  return paths;
+}
+
+std::string own_state_directory() {
+  if (const char* state = std::getenv("BAWN_STATE_DIR"); state != nullptr && *state == '/') {
+    return state;
+  }
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
+    return fmt::format("{}/bawn", state);
+  }
+  const char* home = std::getenv("HOME");
+  return fmt::format("{}/.local/state/bawn", home != nullptr && *home == '/' ? home : "");
+}
+
+Result<Place> survey(const Policy& policy, const std::string& workspace,
+                     const std::string& session_dir, SurveyScope scope) {
+  Place place;
+  BAWN_TRY(find_workspace(place, workspace));
+  BAWN_TRY(find_identity(place, policy));
+  if (!session_dir.empty()) {
+    place.session_dir = canonical(session_dir);
+    if (place.session_dir.empty()) {
+      return std::unexpected(
+          Error::from_errno(errno, "realpath", fmt::format("session directory {}", session_dir)));
+    }
+  }
+  if (!policy.enforce) {
+    return place;
+  }
+  BAWN_TRY(find_writable_roots(place, policy));
+  BAWN_TRY(find_secrets(place, policy));
+  BAWN_TRY(check_state(place));
+  find_protected_names(place, policy);
+  find_shared_directories(place);
+  find_kernel_masks(place);
+  find_host_sockets(place);
+  if (!place.session_dir.empty()) {
+    find_top_level(place);
+    if (kind_of(place.session_dir + "/tmp") == FileKind::Directory) {
+      place.private_tmp = place.session_dir + "/tmp";
+    }
+  }
+  place.has_siblings = scope == SurveyScope::Full;
+  if (place.has_siblings) {
+    find_siblings(place);
+  }
+  return place;
+}
+
+}  // namespace bawn::sandbox

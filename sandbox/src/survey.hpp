@@ -1,0 +1,41 @@
+/// \file
+/// The parts of survey(): each fills one group of facts of a Place.
+#pragma once
+
+#include "bawn/sandbox/plan.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bawn::sandbox {
+
+enum class FileKind { Missing, Directory, Regular, Link, Socket, Other };
+
+/// What `path` itself is; a final link is not followed.
+[[nodiscard]] FileKind kind_of(const std::string& path) noexcept;
+
+/// The path without links, "." and ".."; empty when it cannot be resolved.
+[[nodiscard]] std::string canonical(const std::string& path);
+
+/// "~/x" below each of `homes`, other paths as they are.
+[[nodiscard]] std::vector<std::string> expand_home(std::string_view path,
+                                                   const std::vector<std::string>& homes);
+
+/// Who commands run as, its name and home. Reads /etc/passwd itself: name services may block.
+[[nodiscard]] Result<> find_identity(Place& place, const Policy& policy);
+
+/// bawn's own state directory of the calling user.
+[[nodiscard]] std::string own_state_directory();
+
+/// Secrets that exist. Errors: InvalidArgument when one leads to a directory that must stay usable.
+[[nodiscard]] Result<> find_secrets(Place& place, const Policy& policy);
+void find_protected_names(Place& place, const Policy& policy);
+void find_shared_directories(Place& place);
+void find_top_level(Place& place);
+void find_kernel_masks(Place& place);
+void find_host_sockets(Place& place);
+/// The readable siblings along the way to each secret, for Landlock without mounts.
+void find_siblings(Place& place);
+
+}  // namespace bawn::sandbox

@@ -1,0 +1,152 @@
+#include "paths.hpp"
+#include "survey.hpp"
+
+#include <fmt/format.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+namespace bawn::sandbox {
+namespace {
+
+/// A secret of somebody else that plain permissions already keep from this user needs no mask.
+bool is_kept_by_permissions(const Place& place, const std::string& path, bool directory) {
+  if (place.caller_uid == 0) {
+    return false;
+  }
+  const int wanted = directory ? X_OK : R_OK;
+  return ::faccessat(AT_FDCWD, path.c_str(), wanted, AT_EACCESS) != 0 &&
+         (!directory || ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0);
+}
+
+/// A link at a secret's place may lead anywhere, in a writable home also by a command's will.
+Result<> check_target(const Place& place, const std::string& listed, const std::string& target) {
+  const bool top_level = target.find('/', 1) == std::string::npos;
+  if (top_level || is_within(place.workspace, target) || is_within(place.home, target)) {
+    return contract::fail(
+        ErrorCode::InvalidArgument,
+        listed == target
+            ? fmt::format("the workspace {} or the home lies in {}, which the policy keeps secret",
+                          place.workspace, target)
+            : fmt::format("the secret {} is a link to {}, which cannot be hidden; remove the link",
+                          listed, target));
+  }
+  return {};
+}
+
+std::vector<std::string> homes_of(const Place& place) {
+  std::vector<std::string> homes = {place.home};
+  const char* own = std::getenv("HOME");
+  if (own != nullptr && *own == '/') {
+    const std::string caller = canonical(own);
+    if (!caller.empty() && caller != "/" && caller != place.home) {
+      homes.push_back(caller);
+    }
+  }
+  return homes;
+}
+
+/// Keeps the outermost of nested secrets: a mask hides what lies below it.
+void drop_nested(Place& place) {
+  std::ranges::sort(place.existing_secrets);
+  std::vector<std::string> outer;
+  for (std::string& path : place.existing_secrets) {
+    if (!is_within_any(path, outer)) {
+      outer.push_back(std::move(path));
+    }
+  }
+  place.existing_secrets = std::move(outer);
+  std::erase_if(place.secret_directories,
+                [&](const std::string& path) { return !contains(place.existing_secrets, path); });
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+/// Names in a directory, without "." and "..", links left out.
+std::vector<std::string> entries_of(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, CloseDirectory> stream(::opendir(directory.c_str()));
+  if (!stream) {
+    return names;
+  }
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    const std::string path =
+        directory == "/" ? fmt::format("/{}", name) : fmt::format("{}/{}", directory, name);
+    const bool is_link =
+        entry->d_type == DT_LNK || (entry->d_type == DT_UNKNOWN && kind_of(path) == FileKind::Link);
+    if (name != "." && name != ".." && !is_link) {
+      names.push_back(path);
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+void collect_siblings(Place& place, const std::string& directory,
+                      const std::vector<std::string>& hidden) {
+  for (const std::string& path : entries_of(directory)) {
+    if (contains(hidden, path)) {
+      continue;
+    }
+    const bool leads_to_secret = std::ranges::any_of(
+        hidden, [&](const std::string& secret) { return is_below(secret, path); });
+    if (leads_to_secret) {
+      collect_siblings(place, path, hidden);
+    } else {
+      place.readable_without_secrets.push_back(path);
+    }
+  }
+}
+
+}  // namespace
+
+Result<> find_secrets(Place& place, const Policy& policy) {
+  const std::vector<std::string> homes = homes_of(place);
+  std::vector<std::string> listed = policy.secrets;
+  listed.push_back(own_state_directory());
+  for (const std::string& secret : listed) {
+    for (const std::string& path : expand_home(secret, homes)) {
+      if (kind_of(path) == FileKind::Missing) {
+        continue;
+      }
+      const std::string target = canonical(path);
+      if (target.empty() || contains(place.existing_secrets, target)) {
+        continue;
+      }
+      BAWN_TRY(check_target(place, path, target));
+      const bool directory = kind_of(target) == FileKind::Directory;
+      if (is_kept_by_permissions(place, target, directory)) {
+        continue;
+      }
+      place.existing_secrets.push_back(target);
+      if (directory) {
+        place.secret_directories.push_back(target);
+      }
+    }
+  }
+  drop_nested(place);
+  return {};
+}
+
+void find_top_level(Place& place) {
+  place.top_level = entries_of("/");
+}
+
+void find_siblings(Place& place) {
+  std::vector<std::string> hidden = place.existing_secrets;
+  hidden.emplace_back("/dev");
+  if (!place.session_dir.empty()) {
+    hidden.push_back(place.session_dir);
+  }
+  collect_siblings(place, "/", hidden);
+}
+
+}  // namespace bawn::sandbox
