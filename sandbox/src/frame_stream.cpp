@@ -1,0 +1,133 @@
+#include "frame_stream.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace bawn::sandbox {
+
+namespace {
+
+constexpr std::size_t kReadSize = 64UL << 10U;
+
+std::unexpected<contract::Error> gone() {
+  return contract::fail(contract::ErrorCode::Closed, "the session's warden is gone");
+}
+
+struct alignas(cmsghdr) Control {
+  std::array<char, CMSG_SPACE(sizeof(int) * wire::kMaxFds)> bytes{};
+};
+
+}  // namespace
+
+contract::Result<> FrameStream::send(wire::Type type, std::uint32_t id, std::string_view payload,
+                                     std::span<const int> fds) {
+  wire::Header header{static_cast<std::uint32_t>(type), id,
+                      static_cast<std::uint32_t>(payload.size())};
+  std::array<iovec, 2> parts{iovec{&header, sizeof header},
+                             iovec{const_cast<char*>(payload.data()), payload.size()}};
+  Control control;
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  if (!fds.empty()) {
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = CMSG_SPACE(fds.size_bytes());
+    cmsghdr* const part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(part), fds.data(), fds.size_bytes());
+  }
+  const std::scoped_lock lock(sending_);
+  while (message.msg_iovlen > 0) {
+    const ssize_t count = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0) {
+      return gone();
+    }
+    message.msg_control = nullptr;  // went with the first byte
+    message.msg_controllen = 0;
+    auto done = static_cast<std::size_t>(count);
+    while (message.msg_iovlen > 0 && done >= message.msg_iov->iov_len) {
+      done -= message.msg_iov->iov_len;
+      ++message.msg_iov;
+      --message.msg_iovlen;
+    }
+    if (message.msg_iovlen > 0) {
+      message.msg_iov->iov_base = static_cast<char*>(message.msg_iov->iov_base) + done;
+      message.msg_iov->iov_len -= done;
+    }
+  }
+  return {};
+}
+
+bool FrameStream::receive_some() {
+  const std::size_t before = buffer_.size();
+  buffer_.resize(before + kReadSize);
+  iovec part{buffer_.data() + before, kReadSize};
+  Control control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes.data();
+  message.msg_controllen = control.bytes.size();
+  const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const int errnum = errno;
+  buffer_.resize(before + (count > 0 ? static_cast<std::size_t>(count) : 0));
+  for (cmsghdr* found = count >= 0 ? CMSG_FIRSTHDR(&message) : nullptr; found != nullptr;
+       found = CMSG_NXTHDR(&message, found)) {
+    if (found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS) {
+      for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= found->cmsg_len; at += sizeof(int)) {
+        int fd = -1;
+        std::memcpy(&fd, reinterpret_cast<const char*>(found) + at, sizeof fd);
+        fds_.emplace_back(fd);
+      }
+    }
+  }
+  return count > 0 || (count < 0 && (errnum == EAGAIN || errnum == EINTR));
+}
+
+bool FrameStream::hand_over(const std::function<void(Frame&&)>& take) {
+  std::size_t at = 0;
+  bool sound = true;
+  while (sound && buffer_.size() - at >= sizeof(wire::Header)) {
+    wire::Header header;
+    std::memcpy(&header, buffer_.data() + at, sizeof header);
+    sound = header.length <= wire::kMaxPayload;
+    if (!sound || buffer_.size() - at - sizeof header < header.length) {
+      break;
+    }
+    Frame frame{static_cast<wire::Type>(header.type), header.id,
+                buffer_.substr(at + sizeof header, header.length), os::UniqueFd()};
+    at += sizeof header + header.length;
+    if (frame.type == wire::Type::Spawned) {
+      sound = !fds_.empty();
+      if (sound) {
+        frame.fd = std::move(fds_.front());
+        fds_.pop_front();
+      }
+    }
+    if (sound) {
+      take(std::move(frame));
+    }
+  }
+  buffer_.erase(0, at);
+  return sound;
+}
+
+bool FrameStream::pump(const std::function<void(Frame&&)>& take) {
+  const bool open = receive_some();
+  return hand_over(take) && open;
+}
+
+void FrameStream::shut_down() noexcept {
+  (void)::shutdown(socket_.get(), SHUT_RDWR);
+}
+
+}  // namespace bawn::sandbox

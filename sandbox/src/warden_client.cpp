@@ -1,0 +1,265 @@
+#include "bawn/os/pipe.hpp"
+#include "bawn/os/poll.hpp"
+#include "bawn/os/procfs.hpp"
+#include "warden_launch.hpp"
+#include "wire_encode.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace bawn::sandbox {
+
+namespace {
+
+constexpr std::size_t kMaxCall = 128;
+constexpr std::string_view kMarker = "BAWN_CALL=";
+
+Error invalid(std::string sentence) {
+  return {ErrorCode::InvalidArgument, std::move(sentence)};
+}
+
+class StartedChild final : public Child {
+ public:
+  StartedChild(std::shared_ptr<ChildState> state, os::Pidfd pidfd, int inside_pid,
+               std::uint64_t start_time, os::UniqueFd go)
+      : state_(std::move(state)),
+        pidfd_(std::move(pidfd)),
+        inside_pid_(inside_pid),
+        start_time_(start_time),
+        go_(std::move(go)) {}
+
+  [[nodiscard]] int pid() const noexcept override { return pidfd_.pid(); }
+  [[nodiscard]] int inside_pid() const noexcept override { return inside_pid_; }
+  [[nodiscard]] std::uint64_t start_time() const noexcept override { return start_time_; }
+  [[nodiscard]] int pidfd() const noexcept override { return pidfd_.get(); }
+  [[nodiscard]] int exit_event() const noexcept override { return state_->event(); }
+  [[nodiscard]] std::optional<ExitStatus> status() const override { return state_->status(); }
+
+  [[nodiscard]] Result<> go() override {
+    if (!go_.is_open()) {
+      return contract::fail(ErrorCode::AlreadyExists, "the child was let go before");
+    }
+    // A socket, because a pipe would raise SIGPIPE here when the child was killed meanwhile. That
+    // is no error of ours: its status says so.
+    (void)::send(go_.get(), "g", 1, MSG_NOSIGNAL);
+    go_.reset();
+    return {};
+  }
+
+  [[nodiscard]] Result<ExitStatus> wait(const contract::Context& context) override {
+    BAWN_TRY(os::wait_readable(state_->event(), context));
+    if (const auto status = state_->status()) {
+      return *status;
+    }
+    return contract::fail(ErrorCode::Closed,
+                          "the session's warden is gone, and with it the child's exit status");
+  }
+
+ private:
+  std::shared_ptr<ChildState> state_;
+  os::Pidfd pidfd_;
+  int inside_pid_;
+  std::uint64_t start_time_;
+  os::UniqueFd go_;
+};
+
+Result<> check(const SpawnSpec& spec) {
+  const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  if (spec.argv.empty()) {
+    return std::unexpected(invalid("the command is empty"));
+  }
+  if (std::ranges::any_of(spec.argv, has_nul) || std::ranges::any_of(spec.env, has_nul) ||
+      has_nul(spec.cwd)) {
+    return std::unexpected(
+        invalid("a NUL byte cannot be passed in an argument, the environment or a path"));
+  }
+  if (spec.cwd.empty() || spec.cwd.front() != '/') {
+    return std::unexpected(
+        invalid(fmt::format("the working directory {:?} is not an absolute path", spec.cwd)));
+  }
+  if (spec.call.size() > kMaxCall || has_nul(spec.call)) {
+    return std::unexpected(invalid(fmt::format("a call's marker has at most {} bytes", kMaxCall)));
+  }
+  return {};
+}
+
+Result<std::string> encode(const SpawnSpec& spec) {
+  wire::Writer out;
+  const auto bit = [](bool set, std::uint32_t flag) { return set ? flag : 0U; };
+  out.u32(bit(spec.standard_input.is_open(), wire::kHasInput) |
+          bit(spec.standard_output.is_open(), wire::kHasOutput) |
+          bit(spec.standard_error.is_open(), wire::kHasError) |
+          bit(spec.new_session, wire::kNewSession));
+  out.text(spec.cwd).text(spec.call);
+  out.u32(static_cast<std::uint32_t>(spec.argv.size()));
+  for (const std::string& word : spec.argv) {
+    out.text(word);
+  }
+  const auto stays = [&](const std::string& entry) {
+    return spec.call.empty() || !entry.starts_with(kMarker);
+  };
+  out.u32(static_cast<std::uint32_t>(std::ranges::count_if(spec.env, stays)) +
+          (spec.call.empty() ? 0U : 1U));
+  for (const std::string& entry : spec.env) {
+    if (stays(entry)) {
+      out.text(entry);
+    }
+  }
+  if (!spec.call.empty()) {
+    out.text(fmt::format("{}{}", kMarker, spec.call));
+  }
+  if (out.data().size() > wire::kMaxPayload) {
+    return std::unexpected(invalid(
+        fmt::format("arguments and environment together have {} bytes, at most {} can be passed; "
+                    "use a file or the standard input",
+                    out.data().size(), wire::kMaxPayload)));
+  }
+  return out.data();
+}
+
+class WardenClient final : public Warden {
+ public:
+  explicit WardenClient(Launched launched) : launched_(std::move(launched)) {}
+  ~WardenClient() override { close(); }
+  WardenClient(const WardenClient&) = delete;
+  WardenClient& operator=(const WardenClient&) = delete;
+
+  [[nodiscard]] const contract::Confinement& report() const noexcept override {
+    return launched_.report;
+  }
+  [[nodiscard]] int pid() const noexcept override { return launched_.warden.pid(); }
+  [[nodiscard]] std::uint64_t start_time() const noexcept override { return launched_.start_time; }
+  [[nodiscard]] std::uint64_t pid_namespace() const noexcept override {
+    return launched_.pid_namespace;
+  }
+  [[nodiscard]] bool alive() const noexcept override { return launched_.link->alive(); }
+
+  [[nodiscard]] Result<std::unique_ptr<Child>> spawn(SpawnSpec spec) override {
+    BAWN_TRY(check(spec));
+    const std::string payload = BAWN_TRY(encode(spec));
+    os::SocketPair go = BAWN_TRY(os::SocketPair::make());
+    std::vector<int> fds;
+    for (const os::UniqueFd* fd :
+         {&spec.standard_input, &spec.standard_output, &spec.standard_error, &go.far}) {
+      if (fd->is_open()) {
+        fds.push_back(fd->get());
+      }
+    }
+    auto state = std::make_shared<ChildState>(BAWN_TRY(os::EventFd::make()));
+    auto answer = launched_.link->ask_spawn(payload, fds, state);
+    if (!answer) {
+      return std::unexpected(explain(spec, std::move(answer).error()));
+    }
+    wire::Reader in(reinterpret_cast<const unsigned char*>(answer->payload.data()),
+                    answer->payload.size());
+    const int inside_pid = in.i32();
+    os::Pidfd pidfd = BAWN_TRY(os::Pidfd::adopt(std::move(answer->fd)));
+    const std::uint64_t started = BAWN_TRY(os::start_time(pidfd.pid()));
+    return std::make_unique<StartedChild>(std::move(state), std::move(pidfd), inside_pid, started,
+                                          std::move(go.near));
+  }
+
+  [[nodiscard]] Result<int> signal(const SignalTarget& target, int signal) override {
+    if (target.call.size() > kMaxCall || target.call.find('\0') != std::string::npos) {
+      return std::unexpected(invalid("no call has such a marker"));
+    }
+    wire::Writer out;
+    out.u32(static_cast<std::uint32_t>(target.kind)).u32(static_cast<std::uint32_t>(target.id));
+    out.text(target.call).u64(target.not_before);
+    out.u32(static_cast<std::uint32_t>(target.keep_pid)).u32(static_cast<std::uint32_t>(signal));
+    const Frame answer = BAWN_TRY(launched_.link->ask(wire::Type::Signal, out.data(), {}));
+    wire::Reader in(reinterpret_cast<const unsigned char*>(answer.payload.data()),
+                    answer.payload.size());
+    return in.i32();
+  }
+
+  [[nodiscard]] Result<std::vector<ProcessInfo>> tree() override;
+  void close() override;
+
+ private:
+  static Error explain(const SpawnSpec& spec, Error error) {
+    if (error.errnum() == 0) {
+      return error;
+    }
+    return error.wrap(fmt::format("cannot start {:?} in {:?}", spec.argv.front(), spec.cwd));
+  }
+
+  Launched launched_;
+  std::mutex closing_;
+  bool closed_ = false;
+};
+
+/// Inside number -> host number of everything below the warden.
+std::unordered_map<int, int> host_numbers(int warden) {
+  std::unordered_map<int, int> numbers{{1, warden}};
+  for (const int pid : os::descendants(warden)) {
+    if (const auto all = os::namespace_pids(pid); all && !all->empty()) {
+      numbers.emplace(all->back(), pid);
+    }
+  }
+  return numbers;
+}
+
+Result<std::vector<ProcessInfo>> WardenClient::tree() {
+  const Frame answer = BAWN_TRY(launched_.link->ask(wire::Type::Tree, {}, {}));
+  const bool own_namespace = launched_.pid_namespace != 0;
+  const auto numbers = own_namespace ? host_numbers(pid()) : std::unordered_map<int, int>{};
+  const auto host = [&](int inside) {
+    const auto found = numbers.find(inside);
+    return !own_namespace ? inside : found == numbers.end() ? 0 : found->second;
+  };
+  wire::Reader in(reinterpret_cast<const unsigned char*>(answer.payload.data()),
+                  answer.payload.size());
+  std::vector<ProcessInfo> processes(in.count(40));
+  for (ProcessInfo& process : processes) {
+    process.inside_pid = in.i32();
+    process.pid = host(process.inside_pid);
+    process.parent = host(in.i32());
+    process.pgid = in.i32();
+    process.sid = in.i32();
+    process.start_time = in.u64();
+    process.state = static_cast<char>(in.u32());
+    process.call = in.text();
+    process.name = in.text();
+  }
+  if (!in.finished()) {
+    return contract::fail(ErrorCode::Internal, "the warden's process list is malformed");
+  }
+  // Ended between the two looks: no host number any more.
+  std::erase_if(processes, [](const ProcessInfo& process) { return process.pid == 0; });
+  return processes;
+}
+
+void WardenClient::close() {
+  constexpr int kLimitMs = 2000;
+  const std::scoped_lock lock(closing_);
+  if (closed_) {
+    return;
+  }
+  closed_ = true;
+  launched_.link->shut_down();
+  launched_.life.reset();
+  pollfd gone{launched_.child.get(), POLLIN, 0};
+  if (::poll(&gone, 1, kLimitMs) <= 0) {
+    (void)launched_.warden.signal(SIGKILL);
+    (void)launched_.child.signal(SIGKILL);
+    (void)::poll(&gone, 1, kLimitMs);
+  }
+  (void)launched_.child.reap();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Warden>> Warden::start(const SessionPlan& plan, const Options& options) {
+  Launched launched = BAWN_TRY(launch_warden(plan, options));
+  start_reading(launched.link);
+  return std::make_shared<WardenClient>(std::move(launched));
+}
+
+}  // namespace bawn::sandbox

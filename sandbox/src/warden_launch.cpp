@@ -1,0 +1,75 @@
+#include "warden_launch.hpp"
+
+#include "bawn/os/memfd.hpp"
+#include "bawn/os/pipe.hpp"
+#include "bawn/os/procfs.hpp"
+#include "bawn/os/spawn.hpp"
+#include "warden_program.hpp"
+#include "wire_encode.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+
+namespace bawn::sandbox {
+
+namespace {
+
+Result<os::Pidfd> start_stub(const SessionPlan& plan, const Warden::Options& options,
+                             const os::UniqueFd& stream) {
+  const std::string program = BAWN_TRY(find_warden_program(options.program));
+  const std::string blob = BAWN_TRY(wire::encode_plan(plan, ::getpid(), 0));
+  const os::UniqueFd memory = BAWN_TRY(os::sealed_memfd("bawn-plan", blob));
+  os::SpawnOptions spawn;
+  spawn.program = program;
+  spawn.argv = {"bawn-warden", "--serve"};
+  spawn.fds = {{memory.get(), wire::kPlanFd}, {stream.get(), wire::kStreamFd}};
+  spawn.from_lasting_thread = true;
+  return os::spawn(spawn);
+}
+
+Result<> read_ready(Launched& launched, const SessionPlan& plan) {
+  const Frame first = BAWN_TRY(launched.link->first_frame());
+  if (first.type == wire::Type::SetupFailed) {
+    return std::unexpected(setup_error(plan, first));
+  }
+  if (first.type != wire::Type::Ready) {
+    return contract::fail(ErrorCode::Internal,
+                          "the session's warden did not begin with its report");
+  }
+  launched.report = BAWN_TRY(confirm(plan, first));
+  wire::Reader in(reinterpret_cast<const unsigned char*>(first.payload.data()),
+                  first.payload.size());
+  (void)in.u32();
+  const int pid = in.i32();
+  launched.pid_namespace = in.u64();
+  launched.warden = BAWN_TRY(os::Pidfd::open(pid));
+  launched.start_time = BAWN_TRY(os::start_time(pid));
+  return {};
+}
+
+}  // namespace
+
+Result<Launched> launch_warden(const SessionPlan& plan, const Warden::Options& options) {
+  os::SocketPair stream = BAWN_TRY(os::SocketPair::make());
+  Launched launched;
+  launched.child = BAWN_TRY(start_stub(plan, options, stream.far));
+  stream.far.reset();  // or its end would never be seen
+  launched.link = std::make_shared<WardenLink>(std::move(stream.near));
+  auto ready = read_ready(launched, plan);
+  if (!ready) {
+    (void)launched.child.signal(SIGKILL);
+    pollfd gone{launched.child.get(), POLLIN, 0};
+    (void)::poll(&gone, 1, 1000);
+    (void)launched.child.reap();
+    return std::unexpected(std::move(ready).error());
+  }
+  return launched;
+}
+
+}  // namespace bawn::sandbox

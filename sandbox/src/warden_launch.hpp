@@ -1,0 +1,35 @@
+/// \file
+/// Starting stub and warden, and turning the warden's word into the report.
+#pragma once
+
+#include "bawn/os/pidfd.hpp"
+#include "bawn/sandbox/warden.hpp"
+#include "warden_link.hpp"
+
+#include <memory>
+
+namespace bawn::sandbox {
+
+/// A warden that stands and confirmed its wall.
+struct Launched {
+  std::shared_ptr<WardenLink> link;
+  os::Pidfd child;  ///< our direct child: the stub, or the warden itself where there is no stub
+  os::Pidfd warden;
+  os::UniqueFd life;  ///< without a stub: the pipe whose end tells the warden that we are gone
+  std::uint64_t start_time = 0;
+  std::uint64_t pid_namespace = 0;
+  contract::Confinement report;
+};
+
+/// Errors: as Warden::start.
+[[nodiscard]] Result<Launched> launch_warden(const SessionPlan& plan,
+                                             const Warden::Options& options);
+
+/// The report that `ready` supports. Errors: Unsupported (a promised layer is not confirmed),
+/// Internal (the frame is malformed).
+[[nodiscard]] Result<contract::Confinement> confirm(const SessionPlan& plan, const Frame& ready);
+
+/// The sentence of a SetupFailed frame.
+[[nodiscard]] Error setup_error(const SessionPlan& plan, const Frame& frame);
+
+}  // namespace bawn::sandbox

@@ -1,0 +1,109 @@
+// Landlock and seccomp: the two layers that the kernel keeps for every descendant.
+#include "warden.hpp"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace bawn::sandbox::warden {
+
+namespace {
+
+// Debian 12's linux/landlock.h stops at ABI 3.
+constexpr long kCreateRuleset = 444;
+constexpr long kAddRule = 445;
+constexpr long kRestrictSelf = 446;
+constexpr int kRulePathBeneath = 1;
+constexpr std::uint64_t kScopeSignal = 2;
+/// Rights that exist on a file: execute, write, read, truncate, ioctl.
+constexpr std::uint64_t kFileRights = 0x1U | 0x2U | 0x4U | (1U << 14U) | (1U << 15U);
+
+struct RulesetAttributes {
+  std::uint64_t fs = 0;
+  std::uint64_t net = 0;     // ABI 4
+  std::uint64_t scoped = 0;  // ABI 6
+};
+
+struct [[gnu::packed]] PathBeneath {
+  std::uint64_t access;
+  std::int32_t fd;
+};
+
+std::size_t attribute_size(std::uint32_t abi) noexcept {
+  return abi < 4 ? 8 : abi < 6 ? 16 : sizeof(RulesetAttributes);
+}
+
+/// Adds one rule; a path that is not there (or not for this user) grants nothing and is counted.
+Failure add_rule(int ruleset, const char* path, std::uint64_t access, std::uint32_t index,
+                 Confirmed& confirmed) noexcept {
+  const int fd = open(path, O_PATH | O_CLOEXEC);
+  if (fd < 0) {
+    ++confirmed.skipped_rules;
+    return {};
+  }
+  struct stat status = {};
+  Failure failure;
+  if (fstat(fd, &status) != 0) {
+    failure = {Step::LandlockRule, errno, index};
+  } else {
+    PathBeneath rule = {S_ISDIR(status.st_mode) ? access : access & kFileRights, fd};
+    if (rule.access != 0 && syscall(kAddRule, ruleset, kRulePathBeneath, &rule, 0U) != 0) {
+      failure = {Step::LandlockRule, errno, index};
+    }
+  }
+  close(fd);
+  return failure;
+}
+
+}  // namespace
+
+int make_scope_ruleset() noexcept {
+  const RulesetAttributes attributes = {0, 0, kScopeSignal};
+  return static_cast<int>(syscall(kCreateRuleset, &attributes, sizeof attributes, 0U));
+}
+
+Failure apply_landlock(const PlanView& plan, Confirmed& confirmed) noexcept {
+  const PlanView::Landlock& wanted = plan.landlock;
+  if (wanted.abi == 0) {
+    return {};
+  }
+  const RulesetAttributes attributes = {wanted.handled_fs, wanted.handled_net, wanted.scoped};
+  const int ruleset =
+      static_cast<int>(syscall(kCreateRuleset, &attributes, attribute_size(wanted.abi), 0U));
+  if (ruleset < 0) {
+    return {Step::LandlockRuleset, errno, 0};
+  }
+  wire::Reader rules = wanted.rules;
+  for (std::uint32_t at = 0; at < wanted.count; ++at) {
+    const std::uint64_t access = rules.u64();
+    const char* const path = rules.text();
+    const Failure failure = add_rule(ruleset, path, access, at, confirmed);
+    if (failure.failed()) {
+      close(ruleset);
+      return failure;
+    }
+  }
+  const long result = syscall(kRestrictSelf, ruleset, wanted.restrict_flags);
+  const int errnum = errno;
+  close(ruleset);
+  return result == 0 ? Failure{} : Failure{Step::LandlockRestrict, errnum, 0};
+}
+
+Failure apply_filter(const PlanView& plan) noexcept {
+  if (!plan.has(wire::kSeccomp)) {
+    return {};
+  }
+  const sock_fprog program = {
+      static_cast<unsigned short>(plan.filter_length),
+      reinterpret_cast<sock_filter*>(const_cast<unsigned char*>(plan.filter))};
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0U, &program) == 0
+             ? Failure{}
+             : Failure{Step::Seccomp, errno, 0};
+}
+
+}  // namespace bawn::sandbox::warden

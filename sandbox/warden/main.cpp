@@ -1,0 +1,23 @@
+#include "warden.hpp"
+
+#include <string.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr char kUsage[] =
+    "bawn-warden is started by bawn for each session and does nothing by itself; see bawn(1).\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace bawn::sandbox;
+  if (argc == 2 && strcmp(argv[1], "--serve") == 0) {
+    warden::run_stub(wire::kPlanFd, wire::kStreamFd);
+  }
+  if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
+    return warden::run_probe();
+  }
+  (void)!write(STDERR_FILENO, kUsage, sizeof kUsage - 1);
+  return 2;
+}

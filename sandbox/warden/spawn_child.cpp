@@ -1,0 +1,167 @@
+#include "spawn_child.hpp"
+
+#include "syscalls.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <cerrno>
+
+namespace bawn::sandbox::warden {
+
+namespace {
+
+constexpr long kLandlockRestrictSelf = 446;
+constexpr int kGoFd = 3;
+constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
+[[noreturn]] void leave(Slot& slot, long errnum) noexcept {
+  slot.exec_errno = static_cast<int>(errnum);
+  for (;;) {
+    raw_call(SYS_exit_group, errnum == ENOENT ? 127 : 126);
+  }
+}
+
+void check(Slot& slot, long result) noexcept {
+  if (result < 0) {
+    leave(slot, -result);
+  }
+}
+
+/// glibc's and the kernel's own length of a signal set differ; this is the kernel's.
+constexpr long kKernelSetSize = 8;
+
+void unblock_signals() noexcept {
+  const unsigned long none = 0;
+  raw_call(SYS_rt_sigprocmask, SIG_SETMASK, raw_address(&none), 0, kKernelSetSize);
+}
+
+void apply_limits(Slot& slot) noexcept {
+  for (int at = 0; at < slot.limit_count; ++at) {
+    const std::uint64_t pair[2] = {slot.limits[at].soft, slot.limits[at].hard};
+    check(slot, raw_call(SYS_prlimit64, 0, slot.limits[at].resource, raw_address(pair), 0));
+  }
+}
+
+/// Sources are all above 3 (the warden keeps /dev/null there), so that no order can destroy one.
+void arrange_descriptors(Slot& slot) noexcept {
+  check(slot, raw_call(SYS_dup3, slot.input, 0, 0));
+  check(slot, raw_call(SYS_dup3, slot.output, 1, 0));
+  check(slot, raw_call(SYS_dup3, slot.error, 2, 0));
+  check(slot, raw_call(SYS_dup3, slot.go, kGoFd, O_CLOEXEC));
+  check(slot, raw_call(SYS_close_range, kGoFd + 1, ~0U, 0));
+}
+
+/// The server holds the only write end: one byte is its word to go, the end of the pipe its death
+/// or its change of mind.
+void await_go(Slot& slot) noexcept {
+  char byte = 0;
+  long count = 0;
+  do {
+    count = raw_call(SYS_read, kGoFd, raw_address(&byte), 1);
+  } while (count == -EINTR);
+  if (count != 1) {
+    leave(slot, ECANCELED);
+  }
+}
+
+bool has_slash(const char* text) noexcept {
+  for (; *text != '\0'; ++text) {
+    if (*text == '/') {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// execve, and for a file that the kernel has no loader for /bin/sh, as execvp(3) and every shell
+/// do.
+long execute(Slot& slot, const char* file) noexcept {
+  const long env = raw_address(slot.env);
+  const long result = raw_call(SYS_execve, raw_address(file), raw_address(slot.argv), env);
+  if (result != -ENOEXEC) {
+    return result;
+  }
+  char** const argv = slot.argv - 1;
+  char* const first = slot.argv[0];
+  argv[0] = const_cast<char*>("sh");
+  argv[1] = const_cast<char*>(file);
+  const long second = raw_call(SYS_execve, raw_address("/bin/sh"), raw_address(argv), env);
+  slot.argv[0] = first;
+  return second;
+}
+
+/// "DIR/NAME" in the slot's scratch memory; null when it does not fit.
+const char* join(Slot& slot, const char* from, const char* to, const char* name) noexcept {
+  std::size_t size = 0;
+  for (; from < to; ++from) {
+    if (size + 2 >= kScratch) {
+      return nullptr;
+    }
+    slot.scratch[size++] = *from;
+  }
+  if (size == 0) {
+    slot.scratch[size++] = '.';
+  }
+  slot.scratch[size++] = '/';
+  for (; *name != '\0'; ++name) {
+    if (size + 1 >= kScratch) {
+      return nullptr;
+    }
+    slot.scratch[size++] = *name;
+  }
+  slot.scratch[size] = '\0';
+  return slot.scratch;
+}
+
+bool goes_on(long error) noexcept {
+  return error == ENOENT || error == ENOTDIR || error == EACCES || error == ESTALE ||
+         error == ENODEV || error == ETIMEDOUT || error == ENAMETOOLONG;
+}
+
+/// The search of execvp(3): EACCES is remembered and the search goes on.
+long search(Slot& slot, const char* name) noexcept {
+  const char* at = slot.path != nullptr ? slot.path : kDefaultPath;
+  bool denied = false;
+  for (;;) {
+    const char* end = at;
+    while (*end != ':' && *end != '\0') {
+      ++end;
+    }
+    const char* const file = join(slot, at, end, name);
+    const long error = file == nullptr ? ENAMETOOLONG : -execute(slot, file);
+    if (!goes_on(error)) {
+      return error;
+    }
+    denied = denied || error == EACCES;
+    if (*end == '\0') {
+      return denied ? EACCES : ENOENT;
+    }
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+int child_entry(void* argument) noexcept {
+  Slot& slot = *static_cast<Slot*>(argument);
+  if (slot.scope_ruleset >= 0) {
+    check(slot, raw_call(kLandlockRestrictSelf, slot.scope_ruleset, 0));
+  }
+  if (slot.die_with_warden) {
+    check(slot, raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL));
+  }
+  check(slot, slot.new_session ? raw_call(SYS_setsid) : raw_call(SYS_setpgid, 0, 0));
+  arrange_descriptors(slot);
+  apply_limits(slot);
+  await_go(slot);
+  unblock_signals();
+  const char* const name = slot.argv[0];
+  if (name[0] == '\0') {
+    leave(slot, ENOENT);
+  }
+  leave(slot, has_slash(name) ? -execute(slot, name) : search(slot, name));
+}
+
+}  // namespace bawn::sandbox::warden

@@ -1,0 +1,120 @@
+#include "plans.hpp"
+#include "support/requirements.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+
+namespace {
+
+using bawn::contract::Context;
+using bawn::contract::ErrorCode;
+using bawn::test::bare_plan;
+using bawn::test::namespace_plan;
+using bawn::test::run;
+using bawn::test::spec;
+using bawn::test::start;
+using bawn::test::TempDir;
+
+TEST(WallSpawnTest, ReportsExitCodeOutputAndSignal) {
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  const auto ran = run(*warden, {"sh", "-c", "echo out; echo err >&2; exit 7"});
+  EXPECT_EQ(ran.status.code, 7);
+  EXPECT_EQ(ran.out, "out\n");
+  EXPECT_EQ(ran.err, "err\n");
+  EXPECT_GT(ran.status.peak_rss_bytes, 0U);
+  const auto killed = run(*warden, {"sh", "-c", "kill -9 $$"});
+  EXPECT_EQ(killed.status.signal, SIGKILL);
+  EXPECT_EQ(killed.status.shell_code(), 137);
+}
+
+TEST(WallSpawnTest, WorksWithAllNamespacesAsRoot) {
+  BAWN_REQUIRE("root");
+  BAWN_REQUIRE("user-namespaces");
+  const TempDir workspace;
+  std::filesystem::permissions(workspace.path(), std::filesystem::perms::all);
+  const auto warden = start(namespace_plan(workspace.path(), 1234));
+  ASSERT_NE(warden, nullptr);
+  EXPECT_TRUE(warden->report().confirmed);
+  EXPECT_NE(warden->pid_namespace(), 0U);
+  EXPECT_THAT(warden->report().layers[0].missing,
+              testing::ElementsAre(testing::HasSubstr("hiding /not-there")));
+  const auto ran = run(*warden, {"sh", "-c", "id -u; id -g; hostname; cat /proc/self/uid_map"});
+  EXPECT_EQ(ran.status.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, testing::StartsWith("1234\n1234\nbawn-test\n"));
+}
+
+TEST(WallSpawnTest, FailedExecGives127And126WithItsErrno) {
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  const auto missing = run(*warden, {"no-such-program-anywhere"});
+  EXPECT_EQ(missing.status.code, 127);
+  EXPECT_EQ(missing.status.exec_errno, ENOENT);
+  const auto denied = run(*warden, {"/etc/passwd"});
+  EXPECT_EQ(denied.status.code, 126);
+  EXPECT_EQ(denied.status.exec_errno, EACCES);
+}
+
+TEST(WallSpawnTest, ScriptWithoutInterpreterLineRunsByShell) {
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  const TempDir directory;
+  const auto script = directory.write("script", "echo \"$0 $1\"\n");
+  ASSERT_EQ(::chmod(script.c_str(), 0755), 0);
+  EXPECT_EQ(run(*warden, {script, "word"}).out, script.string() + " word\n");
+}
+
+TEST(WallSpawnTest, NothingRunsWithoutGo) {
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  const TempDir directory;
+  const std::string mark = directory.path() / "mark";
+  {
+    auto child = warden->spawn(spec({"touch", mark}));
+    ASSERT_TRUE(child) << child.error().message();
+    EXPECT_GT((*child)->pid(), 0);
+    EXPECT_GT((*child)->start_time(), 0U);
+    const auto soon = Context().with_deadline(Context::Clock::now());
+    EXPECT_TRUE((*child)->wait(soon).error().is(ErrorCode::DeadlineExceeded));
+  }
+  // The warden answers in order, so the withdrawn child has been reaped or is about to end.
+  EXPECT_EQ(run(*warden, {"true"}).status.code, 0);
+  EXPECT_FALSE(std::filesystem::exists(mark));
+  // Control: the same with go.
+  EXPECT_EQ(run(*warden, {"touch", mark}).status.code, 0);
+  EXPECT_TRUE(std::filesystem::exists(mark));
+}
+
+TEST(WallSpawnTest, ChildHasDescriptorsZeroToTwoOnly) {
+  const int leaked = ::open("/etc/hostname", O_RDONLY);  // NOLINT: not close-on-exec on purpose
+  ASSERT_GE(leaked, 0);
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  const auto held = warden->spawn(spec({"true"}));  // a pending one beside it
+  // ls itself opens the directory as the next free number.
+  EXPECT_EQ(run(*warden, {"ls", "/proc/self/fd"}).out, "0\n1\n2\n3\n");
+  ::close(leaked);
+}
+
+TEST(WallSpawnTest, MissingWorkingDirectoryIsAnErrorBeforeAnythingRuns) {
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  auto order = spec({"true"});
+  order.cwd = "/no/such/place";
+  const auto child = warden->spawn(std::move(order));
+  ASSERT_FALSE(child);
+  EXPECT_EQ(child.error().code(), ErrorCode::NotFound);
+  EXPECT_THAT(child.error().message(), testing::HasSubstr("/no/such/place"));
+}
+
+}  // namespace
