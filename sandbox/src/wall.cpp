@@ -1,34 +1,48 @@
 #include "bawn/sandbox/wall.hpp"
 
 #include "bawn/sandbox/features.hpp"
+#include "scratch_directory.hpp"
 
 #include <utility>
 
 namespace bawn::sandbox {
 namespace {
 
-Result<Wall> raise_with(const KernelFeatures& features, const WallRequest& request,
-                        const Place& place) {
-  SessionPlan plan = BAWN_TRY(plan_session(request.policy, features, place));
-  auto warden = BAWN_TRY(Warden::start(plan, request.warden));
-  return Wall{std::move(plan), std::move(warden)};
+SurveyScope scope_for(const KernelFeatures& features, const Policy& policy) {
+  const bool mounts = features.user_namespace.available && features.mount_namespace.available &&
+                      features.pid_namespace.available && policy.namespaces != LayerMode::Off;
+  return mounts ? SurveyScope::MountsOnly : SurveyScope::Full;
+}
+
+Result<Wall> raise_with(const KernelFeatures& features, const WallRequest& request) {
+  Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir,
+                                scope_for(features, request.policy)));
+  Wall wall;
+  if (request.policy.enforce && place.has_siblings && place.private_tmp.empty()) {
+    wall.scratch = BAWN_TRY(ScratchDirectory::make(place.uid, place.gid));
+    place.private_tmp = wall.scratch->path();
+  }
+  wall.plan = BAWN_TRY(plan_session(request.policy, features, place));
+  wall.warden = BAWN_TRY(Warden::start(wall.plan, request.warden));
+  return wall;
 }
 
 }  // namespace
 
 Result<SessionPlan> forecast_wall(const WallRequest& request) {
-  const Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir));
-  return plan_session(request.policy, assume_features(), place);
+  const KernelFeatures features = assume_features();
+  const Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir,
+                                      scope_for(features, request.policy)));
+  return plan_session(request.policy, features, place);
 }
 
 Result<Wall> raise_wall(const WallRequest& request) {
-  const Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir));
-  auto wall = raise_with(assume_features(), request, place);
+  auto wall = raise_with(assume_features(), request);
   if (wall || !wall.error().is(ErrorCode::Unsupported)) {
     return wall;
   }
   // Only a real probe knows why: an LSM, a container's profile or a sysctl said no.
-  auto second = raise_with(probe_features(), request, place);
+  auto second = raise_with(probe_features(), request);
   if (!second) {
     return std::unexpected(std::move(second).error().with_cause(std::move(wall).error()));
   }

@@ -13,6 +13,8 @@
 
 namespace bawn::sandbox {
 
+class ScratchDirectory;
+
 struct WallRequest {
   Policy policy;
   std::string workspace;    ///< absolute or relative to the current directory
@@ -23,6 +25,8 @@ struct WallRequest {
 /// A session's wall: the plan it was built by and the warden that stands in it.
 struct Wall {
   SessionPlan plan;
+  /// The private temporary directory of a wall without mounts; goes after the warden has ended.
+  std::shared_ptr<const ScratchDirectory> scratch;
   std::shared_ptr<Warden> warden;
 };
 

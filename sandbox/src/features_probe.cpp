@@ -1,0 +1,131 @@
+// The probe for real: bawn-warden tries each namespace in throw-away processes and says how it
+// went.
+#include "features_probe.hpp"
+
+#include "bawn/os/pidfd.hpp"
+#include "bawn/os/pipe.hpp"
+#include "bawn/os/spawn.hpp"
+#include "bawn/sandbox/features.hpp"
+#include "warden_program.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace bawn::sandbox {
+namespace {
+
+using contract::Result;
+
+/// All that the program prints, until it ends.
+Result<std::string> run_probe_program() {
+  os::Pipe pipe = BAWN_TRY(os::Pipe::make());
+  os::SpawnOptions options;
+  options.program = BAWN_TRY(find_warden_program({}));
+  options.argv = {"bawn-warden", "--probe"};
+  options.fds = {{pipe.write.get(), STDOUT_FILENO}};
+  const os::Pidfd child = BAWN_TRY(os::spawn(options));
+  pipe.write.reset();
+  std::string text;
+  std::array<char, 1024> buffer;
+  for (;;) {
+    const ssize_t got = ::read(pipe.read.get(), buffer.data(), buffer.size());
+    if (got > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(got));
+    } else if (got == 0 || errno != EINTR) {
+      break;
+    }
+  }
+  // Its output ended with it, or it closed it early; either way nothing more is wanted of it.
+  (void)child.signal(SIGKILL);
+  pollfd gone{child.get(), POLLIN, 0};
+  (void)::poll(&gone, 1, -1);
+  (void)child.reap();
+  return text;
+}
+
+/// The features that a line of the probe speaks about: without /proc or tmpfs of its own neither
+/// mount nor PID namespaces are of use.
+std::vector<Feature*> named(KernelFeatures& features, std::string_view name) {
+  if (name == "user") {
+    return {&features.user_namespace};
+  }
+  if (name == "mount" || name == "tmpfs") {
+    return {&features.mount_namespace};
+  }
+  if (name == "proc") {
+    return {&features.mount_namespace, &features.pid_namespace};
+  }
+  if (name == "pid") {
+    return {&features.pid_namespace};
+  }
+  if (name == "net") {
+    return {&features.network_namespace};
+  }
+  if (name == "ipc") {
+    return {&features.ipc_namespace};
+  }
+  if (name == "uts") {
+    return {&features.uts_namespace};
+  }
+  return {};
+}
+
+/// "fail ERRNO STEP" as a reason.
+std::string reason_of(std::string_view name, std::string_view verdict) {
+  verdict.remove_prefix(std::strlen("fail "));
+  int errnum = 0;
+  const auto parsed = std::from_chars(verdict.data(), verdict.data() + verdict.size(), errnum);
+  const std::string_view step(
+      parsed.ptr, static_cast<std::size_t>(verdict.data() + verdict.size() - parsed.ptr));
+  return fmt::format("a trial {} namespace failed at{}: {}", name, step, std::strerror(errnum));
+}
+
+}  // namespace
+
+void apply_probe(KernelFeatures& features, std::string_view output) {
+  while (!output.empty()) {
+    const std::size_t end = output.find('\n');
+    const std::string_view line = output.substr(0, end);
+    output = end == std::string_view::npos ? std::string_view{} : output.substr(end + 1);
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos || !line.substr(space + 1).starts_with("fail ")) {
+      continue;
+    }
+    const std::string_view name = line.substr(0, space);
+    for (Feature* feature : named(features, name)) {
+      *feature = {false, reason_of(name, line.substr(space + 1))};
+    }
+  }
+}
+
+KernelFeatures probe_features() {
+  KernelFeatures features = assume_features();
+  if (!features.user_namespace.available) {
+    return features;
+  }
+  const auto output = run_probe_program();
+  if (output && !output->empty()) {
+    apply_probe(features, *output);
+    return features;
+  }
+  const std::string reason =
+      fmt::format("namespaces could not be tried: {}",
+                  output ? "the probe said nothing" : output.error().message());
+  for (Feature* feature :
+       {&features.user_namespace, &features.mount_namespace, &features.pid_namespace,
+        &features.network_namespace, &features.ipc_namespace, &features.uts_namespace}) {
+    *feature = {false, reason};
+  }
+  return features;
+}
+
+}  // namespace bawn::sandbox
