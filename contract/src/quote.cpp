@@ -96,4 +96,10 @@ std::string quote(std::string_view text) {
   return out;
 }
 
+std::string plain_or_quoted(std::string_view text) {
+  std::string quoted = quote(text);
+  const bool plain = std::string_view(quoted).substr(1, quoted.size() - 2) == text;
+  return plain ? std::string(text) : quoted;
+}
+
 }  // namespace bawn::contract

@@ -59,12 +59,6 @@ std::string not_a_choice(const std::vector<Json>& choices, const JsonNode& value
   return fmt::format("expected one of [{}], got {}", list, describe(value));
 }
 
-// A member name in a path; one with anything but plain printable text in it is quoted.
-std::string path_step(const std::string& name) {
-  std::string quoted = quote(name);
-  return std::string_view(quoted).substr(1, quoted.size() - 2) == name ? name : quoted;
-}
-
 /// Walks schema and value together; the path is that of the value being looked at.
 class Validator {
  public:
@@ -146,8 +140,9 @@ class Validator {
       return problem(fmt::format("unexpected property {}", quote(name)));
     }
     const Schema* const rule = property != nullptr ? property : schema.additional.get();
-    return rule == nullptr ? Result<>()
-                           : below((path_.empty() ? "" : ".") + path_step(name), *rule, value);
+    return rule == nullptr
+               ? Result<>()
+               : below((path_.empty() ? "" : ".") + plain_or_quoted(name), *rule, value);
   }
 
   static const Schema* find_property(const Schema& schema, std::string_view name) {

@@ -16,4 +16,7 @@ namespace bawn::contract {
 /// Threads: thread-safe.
 [[nodiscard]] std::string quote(std::string_view text);
 
+/// The text itself when it is all plain and printable, quoted otherwise: one line in any case.
+[[nodiscard]] std::string plain_or_quoted(std::string_view text);
+
 }  // namespace bawn::contract
