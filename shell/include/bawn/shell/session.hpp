@@ -151,8 +151,9 @@ class Session {
   /// False once the wall is gone.
   [[nodiscard]] bool alive() const noexcept;
 
+  class Impl;  ///< the library's own
+
  private:
-  class Impl;
   explicit Session(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

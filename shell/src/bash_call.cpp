@@ -1,0 +1,295 @@
+#include "bash_call.hpp"
+
+#include "call_processes.hpp"
+#include "driver_script.hpp"
+#include "process_record.hpp"
+#include "random_name.hpp"
+
+#include <fmt/format.h>
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace bawn::shell {
+
+namespace {
+
+constexpr std::string_view kProbe = "__bd";
+constexpr int kBarrierMs = 1000;
+
+std::vector<std::string> poisonous_options(const StepReport& report) {
+  std::vector<std::string> options;
+  for (const auto& [flag, name] :
+       {std::pair{'e', "errexit"}, {'u', "nounset"}, {'v', "verbose"}, {'x', "xtrace"}}) {
+    if (report.flags.find(flag) != std::string::npos) {
+      options.emplace_back(name);
+    }
+  }
+  if (report.pipefail) {
+    options.emplace_back("pipefail");
+  }
+  return options;
+}
+
+}  // namespace
+
+BashCall::BashCall(Session::Impl& session, CallPtr record, BashRequest request,
+                   const contract::Context& context)
+    : DrivenCall(std::move(record), request.timeout, request.output_limit),
+      session_(session),
+      request_(std::move(request)),
+      recording_(context.detached()),
+      nonce_(random_name(12)) {}
+
+CallScope BashCall::scope() const {
+  const sandbox::Child& child = session_.shell()->child();
+  return {.marker = record_->id,
+          .not_before = not_before_,
+          .shell_marker = session_.marker_prefix + "shell",
+          .shell_pid = child.pid(),
+          .shell_inside_pid = child.inside_pid()};
+}
+
+Result<bool> BashCall::begin(const contract::Context& context) {
+  if (request_.check_syntax) {
+    const auto fault = BAWN_TRY(session_.checker->check(context, request_.command));
+    if (fault) {
+      CallResult result;
+      result.reason = fault->reason;
+      result.message = fault->message;
+      session_.complete(result);
+      record_->finish(std::move(result));
+      session_.release_step();
+      return false;
+    }
+  }
+  if (request_.command.find("\r\n") != std::string::npos) {
+    notes_.emplace_back(
+        "The command text has CRLF line ends; bash takes each CR as part of its line.");
+  }
+  if (session_.shell() == nullptr || !session_.shell()->running()) {
+    const Restored restored = BAWN_TRY(session_.replace_shell(true));
+    notes_.push_back(
+        fmt::format("The shell had ended since the last call; a new one was started (state: {}).",
+                    to_string(restored)));
+  }
+  BAWN_TRY(write_process_record(recording_, {.session = session_.config.name,
+                                             .call = record_->id,
+                                             .warden = session_.warden.get(),
+                                             .child = &session_.shell()->child(),
+                                             .is_shell = true,
+                                             .groups = {}}));
+  BAWN_TRY(send_step());
+  return true;
+}
+
+Result<> BashCall::send_step() {
+  const SessionDir& dir = session_.dir;
+  BAWN_TRY(dir.write_text(nonce_, request_.command, text_trailer()));
+  std::string flags;
+  if (request_.input) {
+    BAWN_TRY(dir.write_text(nonce_ + ".i", *request_.input));
+    flags += 'i';
+  }
+  if (request_.keep_options) {
+    flags += 'k';
+  }
+  out_ = BAWN_TRY(dir.make_output(nonce_ + ".o"));
+  err_ = BAWN_TRY(dir.make_output(nonce_ + ".e"));
+  record_->set_script(dir.read_side() + nonce_);
+  pump_.emplace(record_, out_.read.get(), err_.read.get(), session_.shell()->child().exit_event(),
+                &session_.reports, nonce_);
+  not_before_ = start_time_now();
+  return session_.shell()->write_line(
+      fmt::format(R"(__bs {} {} {};\. "$__br$__bi" <"$__b0" >"$__bw$__bi.o" 2>"$__bw$__bi.e";__bd)",
+                  nonce_, record_->number, flags));
+}
+
+std::optional<StopResult> BashCall::look() {
+  BashProcess& shell = *session_.shell();
+  if (queued_ == 0) {
+    // A text can take away PROMPT_COMMAND and then be cut off by an error, so that nothing reports.
+    // This line waits in the shell's input and makes it report as soon as it reads on.
+    if (shell.write_line(kProbe)) {
+      queued_ = kProbe.size() + 1;
+    }
+    return std::nullopt;
+  }
+  // The line is taken, so the shell is at its prompt, and twice no report came: it cannot report
+  // (no descriptors left, a trap that skips commands). It is of no more use.
+  if (shell.unread() != 0 || !std::exchange(was_taken_, true)) {
+    return std::nullopt;
+  }
+  StopResult stopped;
+  stopped.killed_shell = true;
+  stopped.step = "shell_restart";
+  std::ignore = session_.warden->signal({.kind = sandbox::SignalTarget::Kind::Process,
+                                         .id = shell.child().inside_pid(),
+                                         .call = {},
+                                         .not_before = 0,
+                                         .keep_pid = 0},
+                                        SIGKILL);
+  stopped.exited = pump_->wait(Clock::now() + std::chrono::seconds(1)).exited;
+  return stopped;
+}
+
+StopResult BashCall::stop() {
+  Stopper stopper(*session_.warden, scope(), session_.config.limits.stop_grace, *pump_,
+                  session_.shell(), queued_);
+  return stopper.run();
+}
+
+bool BashCall::release_streams() {
+  pump_->drain();
+  pump_.reset();
+  out_.keep.reset();
+  err_.keep.reset();
+  const bool out_held = release_stream(*session_.keeper, Stream::Out, std::move(out_.read));
+  const bool err_held = release_stream(*session_.keeper, Stream::Err, std::move(err_.read));
+  const SessionDir& dir = session_.dir;
+  dir.remove_output(nonce_ + ".o");
+  dir.remove_output(nonce_ + ".e");
+  dir.remove_text(nonce_);
+  if (request_.input) {
+    dir.remove_text(nonce_ + ".i");
+  }
+  return out_held || err_held;
+}
+
+void BashCall::from_report(CallResult& result, const StepReport& report, bool restarted) {
+  if (!restarted) {
+    result.reason = Reason::Exited;
+    result.exit_code = report.status;
+    result.pipe_statuses = report.pipe_statuses;
+  }
+  result.cwd = report.cwd;
+  result.cwd_missing = report.cwd_missing;
+  if (!request_.keep_options) {
+    result.options_reset = poisonous_options(report);
+  }
+  for (const JobLine& job : report.jobs) {
+    if (job.stopped) {
+      result.stopped_jobs.push_back(
+          {.pid = 0, .inside_pid = job.pid, .pgid = job.pid, .state = 'T', .name = {}});
+    }
+    new_jobs_ = new_jobs_ || !session_.known_jobs.contains(job.pid);
+  }
+  session_.known_jobs.clear();
+  for (const JobLine& job : report.jobs) {
+    session_.known_jobs.insert(job.pid);
+  }
+}
+
+void BashCall::restore_shell(CallResult& result) {
+  const auto restored = session_.replace_shell(true);
+  if (!restored) {
+    result.notes.push_back(fmt::format("The shell ended and a new one could not be started: {}",
+                                       restored.error().message()));
+    return;
+  }
+  result.shell_restarted = true;
+  result.restored = *restored;
+  from_report(result, session_.shell()->first_report(), true);
+}
+
+void BashCall::from_death(CallResult& result) {
+  const auto status = session_.shell()->child().status();
+  if (status) {
+    result.reason = status->signal ? Reason::Signalled : Reason::Exited;
+    result.exit_code = status->shell_code();
+    result.signal = status->signal;
+  } else {
+    result.reason = Reason::ShellLost;
+  }
+  if (session_.warden->alive()) {
+    restore_shell(result);
+  } else {
+    result.reason = Reason::ShellLost;
+    result.notes.emplace_back("The session ended; the next call starts a new one.");
+  }
+}
+
+void BashCall::barrier(CallResult& result) {
+  BashProcess& shell = *session_.shell();
+  const std::string nonce = random_name(12);
+  if (shell.write_line(fmt::format("__bs {} 0 k;__bd", nonce)) &&
+      session_.reports.wait(nonce, shell.child().exit_event(), kBarrierMs)) {
+    return;
+  }
+  std::ignore = session_.warden->signal({.kind = sandbox::SignalTarget::Kind::Process,
+                                         .id = shell.child().inside_pid(),
+                                         .call = {},
+                                         .not_before = 0,
+                                         .keep_pid = 0},
+                                        SIGKILL);
+  result.stopped_by = "shell_restart";
+  restore_shell(result);
+}
+
+void BashCall::list_survivors(CallResult& result, bool held) {
+  if (!held && !new_jobs_ && result.survivors.empty() && !result.shell_restarted) {
+    return;  // nothing hints at a survivor: asking the warden is not worth a round trip
+  }
+  CallScope whose = scope();
+  const auto processes = call_processes(*session_.warden, whose);
+  if (!processes) {
+    return;
+  }
+  std::vector<int> groups;
+  result.survivors.clear();
+  for (const sandbox::ProcessInfo& process : *processes) {
+    result.survivors.push_back(to_survivor(process));
+    if (std::find(groups.begin(), groups.end(), process.pgid) == groups.end()) {
+      groups.push_back(process.pgid);
+    }
+    for (Survivor& job : result.stopped_jobs) {
+      if (job.inside_pid == process.inside_pid) {
+        job = to_survivor(process);
+      }
+    }
+  }
+  if (!groups.empty()) {
+    // The groups that bash chose are known only now; a later server can end them by this record.
+    std::ignore = write_process_record(recording_, {.session = session_.config.name,
+                                                    .call = record_->id,
+                                                    .warden = session_.warden.get(),
+                                                    .child = &session_.shell()->child(),
+                                                    .is_shell = true,
+                                                    .groups = groups});
+  }
+}
+
+void BashCall::conclude(const std::optional<StopResult>& stopped) {
+  const std::optional<StepReport> report = pump_->report();
+  const bool held = release_streams();
+  CallResult result;
+  result.notes = std::move(notes_);
+  if (report) {
+    from_report(result, *report, false);
+  } else {
+    from_death(result);
+  }
+  if (stopped) {
+    result.stopped_by = stopped->step;
+    result.survivors = stopped->survivors;
+    if (stopped->killed_shell && record_->stop_cause() == StopCause::None) {
+      result.reason = Reason::ShellLost;
+      result.notes.emplace_back(
+          "The shell came back to its prompt but could no longer report; it was replaced.");
+    }
+    if (report && stopped->shell_signalled) {
+      barrier(result);
+    }
+  }
+  apply_cause(result);
+  if (session_.shell() != nullptr && session_.warden->alive()) {
+    list_survivors(result, held);
+  }
+  session_.complete(result);
+  record_->finish(std::move(result));
+  session_.release_step();
+}
+
+}  // namespace bawn::shell

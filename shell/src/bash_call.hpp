@@ -1,0 +1,52 @@
+/// \file
+/// One step of the persistent shell.
+#pragma once
+
+#include "driven_call.hpp"
+#include "session_impl.hpp"
+
+#include <optional>
+#include <string>
+
+namespace bawn::shell {
+
+/// Threads: one at a time; holds the session's step slot until it concludes.
+class BashCall final : public DrivenCall {
+ public:
+  /// `context` gives the recorder, not the cancellation.
+  BashCall(Session::Impl& session, CallPtr record, BashRequest request,
+           const contract::Context& context);
+
+  /// Checks the text, records the shell, and sends the step. False when the call is over already,
+  /// because the text does not parse. On an error the slot is still held.
+  [[nodiscard]] Result<bool> begin(const contract::Context& context);
+
+ private:
+  StopResult stop() override;
+  void conclude(const std::optional<StopResult>& stopped) override;
+  std::optional<StopResult> look() override;
+
+  [[nodiscard]] Result<> send_step();
+  void from_report(CallResult& result, const StepReport& report, bool restarted);
+  void from_death(CallResult& result);
+  void restore_shell(CallResult& result);
+  /// Makes sure that the shell takes the next line, after a signal went to it.
+  void barrier(CallResult& result);
+  [[nodiscard]] bool release_streams();
+  void list_survivors(CallResult& result, bool held);
+  [[nodiscard]] CallScope scope() const;
+
+  Session::Impl& session_;
+  BashRequest request_;
+  contract::Context recording_;
+  std::string nonce_;
+  std::uint64_t not_before_ = 0;
+  OutputFifo out_;
+  OutputFifo err_;
+  std::size_t queued_ = 0;  ///< length of the extra line that was sent, if any
+  bool was_taken_ = false;  ///< at the last look that line had been taken
+  bool new_jobs_ = false;   ///< the report names jobs that the report before did not
+  std::vector<std::string> notes_;
+};
+
+}  // namespace bawn::shell

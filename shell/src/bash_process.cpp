@@ -1,0 +1,121 @@
+#include "bash_process.hpp"
+
+#include "bawn/os/pipe.hpp"
+#include "driver_script.hpp"
+#include "random_name.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace bawn::shell {
+
+namespace {
+constexpr int kStartTimeoutMs = 10'000;
+}
+
+BashProcess::BashProcess(const SessionDir& dir, std::unique_ptr<sandbox::Child> child)
+    : dir_(dir), child_(std::move(child)) {}
+
+BashProcess::~BashProcess() {
+  dir_.remove_output(exit_name_);
+}
+
+Result<std::unique_ptr<BashProcess>> BashProcess::start(sandbox::Warden& warden,
+                                                        const SessionDir& dir,
+                                                        ReportChannel& reports,
+                                                        const BashStart& start) {
+  os::Pipe lines = BAWN_TRY(os::Pipe::make());
+  const std::string nonce = random_name(12);
+  DriverSettings settings{.read_side = dir.read_side(),
+                          .write_side = dir.write_side(),
+                          .report = start.report_path,
+                          .exit_state = dir.write_side() + nonce + ".x",
+                          .marker = start.marker_prefix,
+                          .start_nonce = nonce,
+                          .snapshot = {},
+                          .directory = start.directory};
+  os::UniqueFd exit_state = BAWN_TRY(dir.make_state_file(nonce + ".x"));
+  if (!start.state.empty()) {
+    settings.snapshot = dir.read_side() + nonce + ".s";
+    BAWN_TRY(dir.write_text(nonce + ".s", start.state));
+  }
+  BAWN_TRY(dir.write_text(nonce, driver_script(settings)));
+
+  sandbox::SpawnSpec spec;
+  spec.argv = {start.bash, "--norc", "--noprofile", "--noediting", "-i"};
+  spec.env = start.environment;
+  spec.cwd = start.directory;
+  spec.standard_input.reset(fcntl(lines.read.get(), F_DUPFD_CLOEXEC, 3));
+  spec.call = start.marker_prefix + "shell";
+  spec.new_session = true;
+  std::unique_ptr<BashProcess> process(
+      new BashProcess(dir, BAWN_TRY(warden.spawn(std::move(spec)))));
+  process->line_read_ = std::move(lines.read);
+  process->line_write_ = std::move(lines.write);
+  process->exit_state_ = std::move(exit_state);
+  process->exit_name_ = nonce + ".x";
+  process->state_limit_ = start.state_limit;
+  BAWN_TRY(process->child_->go());
+  BAWN_TRY(process->write_line(fmt::format(". {}", shell_quote(dir.read_side() + nonce))));
+
+  auto report = reports.wait(nonce, process->child_->exit_event(), kStartTimeoutMs);
+  dir.remove_text(nonce);
+  dir.remove_text(nonce + ".s");
+  if (!report) {
+    const auto status = process->child_->status();
+    if (status && status->exec_errno != 0) {
+      return std::unexpected(Error::from_errno(status->exec_errno, "execve",
+                                               fmt::format("cannot start {}", start.bash)));
+    }
+    return contract::fail(ErrorCode::Internal,
+                          status ? fmt::format("{} ended with status {} before it was ready",
+                                               start.bash, status->shell_code())
+                                 : fmt::format("{} did not become ready within {} s", start.bash,
+                                               kStartTimeoutMs / 1000));
+  }
+  process->first_ = *std::move(report);
+  return process;
+}
+
+Result<> BashProcess::write_line(std::string_view line) {
+  std::string bytes(line);
+  bytes += '\n';
+  // Lines are far shorter than PIPE_BUF, and the shell reads one before it gets the next but few.
+  if (write(line_write_.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+    return std::unexpected(Error::from_errno(errno, "write", "cannot reach the shell"));
+  }
+  return {};
+}
+
+std::size_t BashProcess::unread() const noexcept {
+  int waiting = 0;
+  ioctl(line_read_.get(), FIONREAD, &waiting);
+  return static_cast<std::size_t>(waiting);
+}
+
+std::string BashProcess::take_exit_state() const {
+  return read_state(exit_state_.get(), state_limit_);
+}
+
+std::string read_state(int fd, std::size_t limit) {
+  struct stat status{};
+  if (fstat(fd, &status) != 0 || status.st_size <= 0 ||
+      static_cast<std::size_t>(status.st_size) > limit) {
+    return {};
+  }
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  const ssize_t got = pread(fd, text.data(), text.size(), 0);
+  if (got != static_cast<ssize_t>(text.size()) || !text.ends_with(state_end())) {
+    return {};
+  }
+  return text;
+}
+
+}  // namespace bawn::shell

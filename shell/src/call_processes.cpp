@@ -1,0 +1,69 @@
+#include "call_processes.hpp"
+
+#include "bawn/os/procfs.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+namespace bawn::shell {
+
+std::uint64_t start_time_now() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto ticks = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  return static_cast<std::uint64_t>(now.tv_sec) * ticks +
+         static_cast<std::uint64_t>(now.tv_nsec) * ticks / 1'000'000'000U;
+}
+
+Result<int> signal_call(sandbox::Warden& warden, const CallScope& scope, int signal) {
+  return warden.signal({.kind = sandbox::SignalTarget::Kind::Call,
+                        .id = 0,
+                        .call = scope.marker,
+                        .not_before = scope.not_before,
+                        .keep_pid = scope.shell_inside_pid},
+                       signal);
+}
+
+Result<std::vector<sandbox::ProcessInfo>> call_processes(sandbox::Warden& warden,
+                                                         const CallScope& scope) {
+  std::vector<sandbox::ProcessInfo> found;
+  for (sandbox::ProcessInfo& process : BAWN_TRY(warden.tree())) {
+    if (process.pid == scope.shell_pid || process.state == 'Z' || process.state == 'X') {
+      continue;
+    }
+    // No marker: it cleared its environment. The shell's marker: a fork of the shell that has not
+    // executed anything. Both belong to the call during which they appeared.
+    const bool unmarked =
+        process.call.empty() || (!scope.shell_marker.empty() && process.call == scope.shell_marker);
+    if (process.call == scope.marker || (unmarked && process.start_time >= scope.not_before)) {
+      found.push_back(std::move(process));
+    }
+  }
+  return found;
+}
+
+Survivor to_survivor(const sandbox::ProcessInfo& process) {
+  return {.pid = process.pid,
+          .inside_pid = process.inside_pid,
+          .pgid = process.pgid,
+          .state = process.state,
+          .name = process.name};
+}
+
+std::vector<os::Pidfd> hold(const std::vector<sandbox::ProcessInfo>& processes) {
+  std::vector<os::Pidfd> held;
+  for (const sandbox::ProcessInfo& process : processes) {
+    auto pidfd = os::Pidfd::open(process.pid);
+    if (!pidfd) {
+      continue;
+    }
+    // The number may have gone to another between list and open: the start time tells.
+    const auto started = os::start_time(process.pid);
+    if (started && *started == process.start_time) {
+      held.push_back(std::move(*pidfd));
+    }
+  }
+  return held;
+}
+
+}  // namespace bawn::shell

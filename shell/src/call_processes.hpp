@@ -1,0 +1,40 @@
+/// \file
+/// The processes that one call started, as the warden sees them.
+#pragma once
+
+#include "bawn/os/pidfd.hpp"
+#include "bawn/sandbox/warden.hpp"
+#include "bawn/shell/call_result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bawn::shell {
+
+/// Whose processes are meant.
+struct CallScope {
+  std::string marker;            ///< value of BAWN_CALL
+  std::uint64_t not_before = 0;  ///< start time of the call, clock ticks after boot
+  std::string shell_marker;  ///< of the shell: its forks carry it until they exec; empty for exec
+  int shell_pid = 0;         ///< host pid of the shell, which is spared; 0 = none
+  int shell_inside_pid = 0;
+};
+
+/// This moment in the unit of a process's start time.
+[[nodiscard]] std::uint64_t start_time_now() noexcept;
+
+/// Sends `signal` to all of them and returns how many were reached.
+[[nodiscard]] Result<int> signal_call(sandbox::Warden& warden, const CallScope& scope, int signal);
+
+/// Those that live, zombies left out.
+[[nodiscard]] Result<std::vector<sandbox::ProcessInfo>> call_processes(sandbox::Warden& warden,
+                                                                       const CallScope& scope);
+
+[[nodiscard]] Survivor to_survivor(const sandbox::ProcessInfo& process);
+
+/// Holds each by descriptor, so that their end can be waited for; those that are gone or cannot be
+/// seen from here are left out.
+[[nodiscard]] std::vector<os::Pidfd> hold(const std::vector<sandbox::ProcessInfo>& processes);
+
+}  // namespace bawn::shell

@@ -1,0 +1,104 @@
+#include "driven_call.hpp"
+
+#include "keeper.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace bawn::shell {
+
+namespace {
+constexpr std::chrono::milliseconds kFirstLook{250};
+constexpr std::chrono::milliseconds kLastLook{10'000};
+}  // namespace
+
+DrivenCall::DrivenCall(CallPtr record, std::optional<Milliseconds> timeout,
+                       std::uint64_t output_limit)
+    : record_(std::move(record)), output_limit_(output_limit), look_after_(kFirstLook) {
+  const auto now = Clock::now();
+  if (timeout) {
+    timeout_at_ = now + *timeout;
+  }
+  look_at_ = now + look_after_;
+}
+
+std::optional<DrivenCall::Clock::time_point> DrivenCall::next_wake(
+    const contract::Context& context, std::optional<Clock::time_point> yield_at) const {
+  Clock::time_point next = look_at_;
+  for (const auto& one : {yield_at, timeout_at_, context.deadline()}) {
+    next = one ? std::min(next, *one) : next;
+  }
+  return next;
+}
+
+void DrivenCall::check_limits(const contract::Context& context, Clock::time_point now) {
+  if ((timeout_at_ && now >= *timeout_at_) || (context.deadline() && now >= *context.deadline())) {
+    record_->request_stop(StopCause::Timeout);
+  }
+  if (output_limit_ != 0 && record_->largest_stream() > output_limit_) {
+    record_->request_stop(StopCause::OutputLimit);
+  }
+}
+
+DrivenCall::Progress DrivenCall::drive(const contract::Context& context,
+                                       std::optional<Clock::time_point> yield_at) {
+  const auto cancel = [record = record_, &context] {
+    record->request_stop(context.reason() == contract::CancelReason::Closed ? StopCause::Closed
+                                                                            : StopCause::Cancelled);
+  };
+  const std::stop_callback<std::function<void()>> on_cancel(context.stop_token(), cancel);
+  for (;;) {
+    if (record_->stop_cause() != StopCause::None) {
+      conclude(stop());
+      return Progress::Finished;
+    }
+    const auto events = pump_->wait(next_wake(context, yield_at));
+    if (events.reported || events.exited) {
+      conclude(std::nullopt);
+      return Progress::Finished;
+    }
+    const auto now = Clock::now();
+    check_limits(context, now);
+    if (now >= look_at_) {
+      if (const auto stopped = look()) {
+        conclude(stopped);
+        return Progress::Finished;
+      }
+      look_after_ = std::min(2 * look_after_, kLastLook);
+      look_at_ = now + look_after_;
+    }
+    if (yield_at && now >= *yield_at && record_->stop_cause() == StopCause::None) {
+      return Progress::Yielded;
+    }
+  }
+}
+
+bool DrivenCall::release_stream(Keeper& keeper, Stream stream, os::UniqueFd fd) {
+  if (!fd.is_open() || at_end(*record_, stream, fd.get())) {
+    return false;
+  }
+  keeper.watch(std::move(fd), record_, stream);
+  return true;
+}
+
+void DrivenCall::apply_cause(CallResult& result) const {
+  switch (record_->stop_cause()) {
+    case StopCause::None:
+      return;
+    case StopCause::Cancelled:
+      result.reason = Reason::Cancelled;
+      return;
+    case StopCause::Timeout:
+      result.reason = Reason::Timeout;
+      return;
+    case StopCause::OutputLimit:
+      result.reason = Reason::OutputLimit;
+      return;
+    case StopCause::Closed:
+      result.reason = Reason::ShellLost;
+      return;
+  }
+}
+
+}  // namespace bawn::shell

@@ -1,0 +1,66 @@
+/// \file
+/// What a bash call and a one-shot call have in common: waiting, limits, stopping, yielding.
+#pragma once
+
+#include "bawn/contract/context.hpp"
+#include "call_record.hpp"
+#include "pump.hpp"
+#include "stopper.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace bawn::shell {
+
+/// A running call and its pump. Whoever calls drive() moves its output; a second caller may go on
+/// where the first one yielded.
+///
+/// Threads: one at a time.
+class DrivenCall {
+ public:
+  using Clock = std::chrono::steady_clock;
+  enum class Progress { Finished, Yielded };
+
+  DrivenCall(CallPtr record, std::optional<Milliseconds> timeout, std::uint64_t output_limit);
+  virtual ~DrivenCall() = default;
+  DrivenCall(const DrivenCall&) = delete;
+  DrivenCall& operator=(const DrivenCall&) = delete;
+
+  /// Blocks until the call is finished, its record included, or until `yield_at`. The end of
+  /// `context` stops the call.
+  [[nodiscard]] Progress drive(const contract::Context& context,
+                               std::optional<Clock::time_point> yield_at);
+
+  [[nodiscard]] const CallPtr& record() const noexcept { return record_; }
+
+ protected:
+  /// Ends what the call started.
+  virtual StopResult stop() = 0;
+  /// Makes the result and finishes the record. `stopped` when stop() ran.
+  virtual void conclude(const std::optional<StopResult>& stopped) = 0;
+  /// Now and then while the call runs, ever more rarely. True ends the call as stopped with the
+  /// given result.
+  virtual std::optional<StopResult> look() { return std::nullopt; }
+
+  /// Hands a stream that somebody still holds to the keeper, closes it otherwise. True when held.
+  bool release_stream(class Keeper& keeper, Stream stream, os::UniqueFd fd);
+  /// The reason and code that a stop or a limit gives, over what the process itself said.
+  void apply_cause(CallResult& result) const;
+
+  CallPtr record_;
+  std::optional<Pump> pump_;
+
+ private:
+  [[nodiscard]] std::optional<Clock::time_point> next_wake(
+      const contract::Context& context, std::optional<Clock::time_point> yield_at) const;
+  void check_limits(const contract::Context& context, Clock::time_point now);
+
+  std::optional<Clock::time_point> timeout_at_;
+  std::uint64_t output_limit_;
+  Clock::time_point look_at_;
+  std::chrono::milliseconds look_after_;
+};
+
+}  // namespace bawn::shell

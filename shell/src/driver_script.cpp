@@ -1,0 +1,125 @@
+#include "driver_script.hpp"
+
+#include <fmt/format.h>
+
+namespace bawn::shell {
+
+namespace {
+
+// Names are short because bash reads its standard input, a pipe, one byte per read(2).
+//
+// __bs NONCE NUMBER FLAGS  begins a step: the file that the step sources is r/NONCE, its streams
+// are
+//     w/NONCE.o and w/NONCE.e. FLAGS: i = there is an input file, k = leave the options alone.
+//     It returns the status of the step before, so that a text sees the $? that a person would.
+// __bd  ends a step: from the step line, and again from PROMPT_COMMAND, where the line was cut off
+//     by SIGINT or by an error that returns to the top level. The report is opened by path, so no
+//     child ever holds a descriptor of it.
+// __bv FILE  writes the shell's state; __by NONCE does so into w/NONCE and reports.
+//
+// `builtin` guards against functions with a builtin's name; aliases do not matter inside functions
+// that were defined before there were any. No local variables in __bv: they would be in the state.
+constexpr std::string_view kFunctions = R"bash(
+__bs() {
+  __bi=$1 BAWN_CALL=$__bm$2 __bk=${3-} __bq=() __b0=/dev/null
+  if [[ $__bk == *i* ]]; then __b0=$__br$1.i; fi
+  if [[ $- == *e* ]]; then builtin return 0; fi
+  builtin return "$__bz"
+}
+__bd() {
+  builtin local __b1=$? __b2=0 __b3=0 IFS=' '
+  if [[ -z $__bi ]]; then builtin return 0; fi
+  __bz=$__b1
+  if ((${#__bq[@]} > 1)); then __bz=${__bq[0]}; fi
+  if [[ -o pipefail ]]; then __b2=1; fi
+  if [[ ! . -ef ${PWD-} ]]; then __b3=1; fi
+  {
+    builtin printf '%s\0' "$__bi" "$__bz" "${__bq[*]:1}" "$-" "$__b2" "$__b3" "${PWD-}"
+    builtin jobs -l
+    builtin printf '\1%s\0' "$__bi"
+  } >"$__bf"
+  __bi=
+  if [[ $__bk != *k* ]]; then builtin set +euvx +o pipefail; fi
+  if [[ $- != *m* ]]; then builtin set -m; fi
+  PROMPT_COMMAND=__bd
+  builtin return 0
+}
+__bv() {
+  {
+    if [[ . -ef $PWD ]]; then builtin printf 'builtin cd -- %q\n' "$PWD"; fi
+    builtin declare -f
+    builtin alias -p
+    builtin shopt -p
+    builtin set +o
+    builtin umask -p
+    builtin trap -p
+    builtin declare -p
+    builtin printf '# end of state\n'
+  } >>"$1"
+}
+__bx() { __bv "$__be"; }
+__by() {
+  __b9=$__bz
+  __bv "$__bw$1"
+  __bi=$1 __bk=k __bq=()
+  __bd
+  __bz=$__b9
+}
+)bash";
+
+constexpr std::string_view kSettle = R"bash(
+builtin unset MAILCHECK HISTFILE
+builtin shopt -u extdebug checkwinsize
+builtin set +H +o history
+PS1= PS2= PS0= PROMPT_COMMAND=__bd
+)bash";
+
+}  // namespace
+
+std::string shell_quote(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string_view text_trailer() noexcept {
+  return "\n\n{ __bq=(\"$?\" \"${PIPESTATUS[@]}\"); } 2>/dev/null\n";
+}
+
+std::string_view state_end() noexcept {
+  return "# end of state\n";
+}
+
+std::string driver_script(const DriverSettings& settings) {
+  // The EXIT trap goes first so that a restored one of the user's own replaces it; everything else
+  // of ours goes behind the restored state, which holds what an earlier shell had of it.
+  std::string script = "set +H +o history\ntrap __bx EXIT\n";
+  if (!settings.snapshot.empty()) {
+    script += fmt::format("builtin . {} >/dev/null 2>&1\n", shell_quote(settings.snapshot));
+  }
+  script += kFunctions;
+  for (const auto& [name, value] : {std::pair{"__br", &settings.read_side},
+                                    {"__bw", &settings.write_side},
+                                    {"__bf", &settings.report},
+                                    {"__be", &settings.exit_state},
+                                    {"__bm", &settings.marker}}) {
+    script += fmt::format("{}={}\n", name, shell_quote(*value));
+  }
+  script += kSettle;
+  if (settings.snapshot.empty()) {
+    script += fmt::format("builtin cd -- {}\n", shell_quote(settings.directory));
+  } else {
+    script +=
+        fmt::format("[[ . -ef $PWD ]] || builtin cd -- {}\n", shell_quote(settings.directory));
+  }
+  script += fmt::format("__bk= __bq=() __bz=0 __bi={}\n", settings.start_nonce);
+  return script;
+}
+
+}  // namespace bawn::shell

@@ -1,0 +1,32 @@
+#include "random_name.hpp"
+
+#include <sys/random.h>
+
+#include <array>
+#include <string_view>
+
+namespace bawn::shell {
+
+namespace {
+constexpr std::string_view kLetters =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+}
+
+std::string random_name(std::size_t length) {
+  std::string name;
+  name.reserve(length);
+  std::array<unsigned char, 64> bytes{};
+  while (name.size() < length) {
+    const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);
+    for (ssize_t i = 0; i < got && name.size() < length; ++i) {
+      // Six bits, and the two values without a letter are drawn again, so that none is likelier.
+      const std::size_t six = bytes[static_cast<std::size_t>(i)] & 0x3FU;
+      if (six < kLetters.size()) {
+        name += kLetters[six];
+      }
+    }
+  }
+  return name;
+}
+
+}  // namespace bawn::shell

@@ -1,0 +1,84 @@
+#include "bawn/shell/session.hpp"
+
+#include "session_impl.hpp"
+
+#include <utility>
+
+namespace bawn::shell {
+
+namespace {
+constexpr const char* kReportName = "report";
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::~Session() = default;
+
+Result<std::shared_ptr<Session>> Session::start_inside(SessionConfig config, std::string directory,
+                                                       std::shared_ptr<sandbox::Warden> warden,
+                                                       std::vector<std::string> environment) {
+  SessionDir dir = BAWN_TRY(SessionDir::open(std::move(directory)));
+  ReportChannel reports(BAWN_TRY(dir.make_report(kReportName)));
+  std::string report_path = dir.write_side() + kReportName;
+  auto impl =
+      std::make_unique<Impl>(std::move(config), std::move(dir), std::move(warden),
+                             std::move(environment), std::move(reports), std::move(report_path));
+  BAWN_TRY(impl->bring_up());
+  return std::shared_ptr<Session>(new Session(std::move(impl)));
+}
+
+Result<CallResult> Session::run(const contract::Context& context, BashRequest request) {
+  return impl_->run(context, std::move(request));
+}
+
+Result<CallResult> Session::exec(const contract::Context& context, ExecRequest request) {
+  return impl_->exec(context, std::move(request));
+}
+
+Result<CallResult> Session::output(const contract::Context& context, const OutputRequest& request) {
+  return impl_->output(context, request);
+}
+
+Result<> Session::stop(const std::string& call) {
+  const CallPtr record = impl_->calls.find(call);
+  if (record == nullptr) {
+    return contract::fail(ErrorCode::NotFound, "no call \"" + call + "\" is kept in this session");
+  }
+  record->request_stop(StopCause::Cancelled);
+  return {};
+}
+
+std::vector<CallSummary> Session::recent() const {
+  std::vector<CallSummary> summaries;
+  for (const CallPtr& call : impl_->calls.all()) {
+    summaries.push_back(call->summary());
+  }
+  return summaries;
+}
+
+Result<Restored> Session::restart(const contract::Context& context, bool keep_state) {
+  return impl_->restart(context, keep_state);
+}
+
+void Session::close() {
+  impl_->close();
+}
+const std::string& Session::name() const noexcept {
+  return impl_->config.name;
+}
+const sandbox::Policy& Session::policy() const noexcept {
+  return impl_->config.policy;
+}
+const std::string& Session::workspace() const noexcept {
+  return impl_->config.workspace;
+}
+const contract::Confinement& Session::confinement() const noexcept {
+  return impl_->warden->report();
+}
+const std::shared_ptr<sandbox::Warden>& Session::warden() const noexcept {
+  return impl_->warden;
+}
+bool Session::alive() const noexcept {
+  return impl_->warden->alive();
+}
+
+}  // namespace bawn::shell

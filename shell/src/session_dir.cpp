@@ -1,0 +1,196 @@
+#include "session_dir.hpp"
+
+#include "bawn/shell/session.hpp"
+#include "random_name.hpp"
+
+#include <fmt/format.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace bawn::shell {
+
+namespace {
+
+// Where commands run as another user, the files stay ours and that user's group may reach them: so
+// plain permissions already keep a command from reading reports, whatever the layers can do.
+constexpr mode_t kOwnText = 0600;
+constexpr mode_t kForeignText = 0640;
+constexpr mode_t kOwnOutput = 0600;
+constexpr mode_t kForeignOutput = 0620;
+
+Result<> write_all(int fd, std::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return std::unexpected(
+          Error::from_errno(errno, "write", fmt::format("cannot write the call's text {}", name)));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Result<> make_directory(const std::string& path, mode_t mode) {
+  if (mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {
+    return std::unexpected(
+        Error::from_errno(errno, "mkdir", fmt::format("cannot make the directory {}", path)));
+  }
+  return {};
+}
+
+void remove_contents(int directory) noexcept {
+  DIR* entries = fdopendir(directory);
+  if (entries == nullptr) {
+    ::close(directory);
+    return;
+  }
+  while (const dirent* entry = readdir(entries)) {
+    unlinkat(dirfd(entries), entry->d_name, 0);
+  }
+  closedir(entries);
+}
+
+}  // namespace
+
+Result<std::string> Session::prepare_directory(const std::string& state_dir, std::uint32_t uid,
+                                               std::uint32_t gid) {
+  if (state_dir.empty() || state_dir.front() != '/') {
+    return contract::fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("the state directory must be an absolute path, not \"{}\"", state_dir));
+  }
+  const bool foreign = uid != geteuid();
+  BAWN_TRY(make_directory(state_dir, 0700));
+  const std::string sessions = state_dir + "/sessions";
+  BAWN_TRY(make_directory(sessions, 0700));
+  const std::string path = sessions + "/" + random_name(10);
+  // Searchable, not readable, where another user must pass: the random name is what they lack.
+  const mode_t passage = foreign ? 0711 : 0700;
+  const mode_t side = foreign ? 0710 : 0700;
+  for (const auto& [directory, mode] :
+       {std::pair{path, passage}, {path + "/r", side}, {path + "/w", side}}) {
+    BAWN_TRY(make_directory(directory, mode));
+    if (chmod(directory.c_str(), mode) != 0 ||
+        (foreign && mode == side && chown(directory.c_str(), static_cast<uid_t>(-1), gid) != 0)) {
+      return std::unexpected(
+          Error::from_errno(errno, "chmod", fmt::format("cannot set who may enter {}", directory)));
+    }
+  }
+  if (foreign && (chmod(state_dir.c_str(), 0711) != 0 || chmod(sessions.c_str(), 0711) != 0)) {
+    return std::unexpected(
+        Error::from_errno(errno, "chmod", fmt::format("cannot make {} passable", sessions)));
+  }
+  return path;
+}
+
+Result<SessionDir> SessionDir::open(std::string path) {
+  SessionDir dir;
+  dir.read_path_ = path + "/r/";
+  dir.write_path_ = path + "/w/";
+  dir.path_ = std::move(path);
+  dir.read_fd_.reset(::open(dir.read_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  dir.write_fd_.reset(::open(dir.write_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct stat status{};
+  if (!dir.read_fd_.is_open() || !dir.write_fd_.is_open() ||
+      fstat(dir.read_fd_.get(), &status) != 0) {
+    return std::unexpected(Error::from_errno(
+        errno, "open", fmt::format("cannot open the session directory {}", dir.path_)));
+  }
+  dir.foreign_ = (status.st_mode & S_IXGRP) != 0;
+  if (dir.foreign_) {
+    // New files take the directory's group, so that none has to be changed one by one.
+    for (const std::string& side : {dir.read_path_, dir.write_path_}) {
+      if (chmod(side.c_str(), 02710) != 0) {
+        return std::unexpected(
+            Error::from_errno(errno, "chmod", "cannot set the group of " + side));
+      }
+    }
+  }
+  return dir;
+}
+
+Result<> SessionDir::write_text(const std::string& name, std::string_view first,
+                                std::string_view second) const {
+  const os::UniqueFd file(openat(read_fd_.get(), name.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                 foreign_ ? kForeignText : kOwnText));
+  if (!file.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "openat", "cannot store the call's text"));
+  }
+  if (foreign_ && fchmod(file.get(), kForeignText) != 0) {
+    return std::unexpected(Error::from_errno(errno, "fchmod", "cannot share the call's text"));
+  }
+  BAWN_TRY(write_all(file.get(), first, name));
+  return write_all(file.get(), second, name);
+}
+
+Result<> SessionDir::make_fifo(const std::string& name) const {
+  const mode_t mode = foreign_ ? kForeignOutput : kOwnOutput;
+  if (mkfifoat(write_fd_.get(), name.c_str(), mode) != 0 ||
+      (foreign_ && fchmodat(write_fd_.get(), name.c_str(), mode, 0) != 0)) {
+    return std::unexpected(Error::from_errno(errno, "mkfifoat", "cannot make an output FIFO"));
+  }
+  return {};
+}
+
+Result<OutputFifo> SessionDir::make_output(const std::string& name) const {
+  BAWN_TRY(make_fifo(name));
+  OutputFifo fifo;
+  // Reading end first: a write end can only be opened without blocking when there is a reader.
+  fifo.read.reset(openat(write_fd_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  fifo.keep.reset(openat(write_fd_.get(), name.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!fifo.read.is_open() || !fifo.keep.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "openat", "cannot open an output FIFO"));
+  }
+  return fifo;
+}
+
+Result<os::UniqueFd> SessionDir::make_report(const std::string& name) const {
+  BAWN_TRY(make_fifo(name));
+  os::UniqueFd fifo(openat(write_fd_.get(), name.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!fifo.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "openat", "cannot open the report FIFO"));
+  }
+  return fifo;
+}
+
+Result<os::UniqueFd> SessionDir::make_state_file(const std::string& name) const {
+  const mode_t mode = foreign_ ? kForeignOutput : kOwnOutput;
+  os::UniqueFd file(openat(write_fd_.get(), name.c_str(),
+                           O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!file.is_open() || (foreign_ && fchmod(file.get(), mode) != 0)) {
+    return std::unexpected(
+        Error::from_errno(errno, "openat", "cannot make the shell's state file"));
+  }
+  return file;
+}
+
+void SessionDir::remove_text(const std::string& name) const noexcept {
+  unlinkat(read_fd_.get(), name.c_str(), 0);
+}
+
+void SessionDir::remove_output(const std::string& name) const noexcept {
+  unlinkat(write_fd_.get(), name.c_str(), 0);
+}
+
+void SessionDir::remove() const noexcept {
+  for (const std::string& side : {read_path_, write_path_}) {
+    const int fd = ::open(side.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0) {
+      remove_contents(fd);
+    }
+    rmdir(side.c_str());
+  }
+  rmdir(path_.c_str());
+}
+
+}  // namespace bawn::shell

@@ -1,0 +1,104 @@
+/// \file
+/// The inside of a session: what its calls share.
+#pragma once
+
+#include "bash_process.hpp"
+#include "bawn/shell/session.hpp"
+#include "calls.hpp"
+#include "driven_call.hpp"
+#include "keeper.hpp"
+#include "report_channel.hpp"
+#include "session_dir.hpp"
+#include "syntax_checker.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bawn::shell {
+
+/// Threads: thread-safe. The shell and the report FIFO belong to whoever holds the step slot: the
+/// running bash call, or maintenance (saving the state, restarting).
+class Session::Impl {
+ public:
+  Impl(SessionConfig session_config, SessionDir directory, std::shared_ptr<sandbox::Warden> wall,
+       std::vector<std::string> session_environment, ReportChannel reports,
+       std::string report_path);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Result<> bring_up();
+  void close();
+
+  Result<CallResult> run(const contract::Context& context, BashRequest request);
+  Result<CallResult> exec(const contract::Context& context, ExecRequest request);
+  Result<CallResult> output(const contract::Context& context, const OutputRequest& request);
+  Result<Restored> restart(const contract::Context& context, bool keep_state);
+
+  /// The shell, for the holder of the step slot; null when it could not be started again.
+  [[nodiscard]] BashProcess* shell() const noexcept { return shell_.get(); }
+  /// For the holder of the step slot: replaces a shell that is gone.
+  Result<Restored> replace_shell(bool keep_state);
+  /// Gives the step slot of a bash call back and lets the idle time begin.
+  void release_step();
+  /// Ends one exec call's place among the running ones.
+  void release_exec();
+
+  /// Fills in what every result of this session has, and the notes about calls nobody heard of.
+  void complete(CallResult& result);
+
+  const SessionConfig config;
+  const SessionDir dir;
+  const std::shared_ptr<sandbox::Warden> warden;
+  const std::vector<std::string> environment;
+  const std::string marker_prefix;  ///< call ids are this and a number
+  ReportChannel reports;
+  Calls calls;
+  std::unique_ptr<Keeper> keeper;
+  std::unique_ptr<SyntaxChecker> checker;
+  std::set<int> known_jobs;  ///< inside pids in the last report; for the holder of the step slot
+
+ private:
+  friend class Session;
+  Result<CallPtr> new_record(const char* kind);
+  Result<> claim_step(const CallPtr& record);
+  bool claim_maintenance(bool wait);
+  void release_maintenance();
+  /// Waits for the call as long as it may, then leaves it to a thread of its own.
+  CallResult drive(const contract::Context& context, std::shared_ptr<DrivenCall> call,
+                   std::optional<Milliseconds> yield, std::size_t view_bytes);
+  void continue_alone(std::shared_ptr<DrivenCall> call);
+  void on_idle();
+  void save_state();
+  [[nodiscard]] BashStart bash_start(std::string state) const;
+
+  const std::string report_path_;
+  std::unique_ptr<BashProcess> shell_;
+  std::string state_;  ///< the last one saved; guarded by the step slot
+
+  mutable std::mutex mutex_;
+  std::condition_variable slot_free_;
+  CallPtr running_;           ///< the bash call that holds the slot
+  bool maintaining_ = false;  ///< or maintenance does
+  bool closed_ = false;
+  std::size_t running_exec_ = 0;
+  std::uint64_t last_number_ = 0;
+
+  struct Worker {
+    std::thread thread;
+    std::shared_ptr<std::atomic<bool>> done;
+  };
+  std::list<Worker> workers_;
+};
+
+}  // namespace bawn::shell

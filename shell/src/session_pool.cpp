@@ -1,0 +1,135 @@
+#include "bawn/shell/session_pool.hpp"
+
+#include "bawn/sandbox/wall.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace bawn::shell {
+
+Result<> check_session_name(const std::string& name) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  if (name.empty() || name.size() > 64 || name.front() == '.' || name.front() == '-' ||
+      name.find_first_not_of(kLetters) != std::string::npos) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "a session's name has 1 to 64 letters, digits, '.', '_' or '-' and does "
+                          "not begin with '.' or '-'");
+  }
+  return {};
+}
+
+SessionPool::SessionPool(SessionConfig config, std::size_t max_sessions)
+    : config_(std::move(config)), max_sessions_(max_sessions) {}
+
+SessionPool::~SessionPool() {
+  close_all();
+}
+
+Result<std::shared_ptr<Session>> SessionPool::start(SessionConfig config) {
+  return Session::start(std::move(config));
+}
+
+Result<std::shared_ptr<Session>> SessionPool::get(const std::string& name) {
+  BAWN_TRY(check_session_name(name));
+  {
+    std::unique_lock lock(mutex_);
+    started_.wait(lock, [&] { return !starting_.contains(name); });
+    if (closed_) {
+      return contract::fail(ErrorCode::Closed, "the server is closing");
+    }
+    if (const auto found = sessions_.find(name); found != sessions_.end()) {
+      if (found->second->alive()) {
+        return found->second;
+      }
+      sessions_.erase(found);
+    }
+    if (sessions_.size() + starting_.size() >= max_sessions_) {
+      return contract::fail(
+          ErrorCode::ResourceExhausted,
+          fmt::format("{} sessions are open, which is the limit; use one of them", max_sessions_));
+    }
+    starting_.insert(name);
+  }
+  SessionConfig config = config_;
+  config.name = name;
+  auto session = start(std::move(config));
+  const std::lock_guard lock(mutex_);
+  starting_.erase(name);
+  started_.notify_all();
+  if (session && closed_) {
+    (*session)->close();
+    return contract::fail(ErrorCode::Closed, "the server is closing");
+  }
+  if (session) {
+    sessions_[name] = *session;
+  }
+  return session;
+}
+
+std::shared_ptr<Session> SessionPool::find(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(name);
+  return found == sessions_.end() || !found->second->alive() ? nullptr : found->second;
+}
+
+std::vector<std::string> SessionPool::names() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, session] : sessions_) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+void SessionPool::close(const std::string& name) {
+  std::shared_ptr<Session> session;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = sessions_.find(name); found != sessions_.end()) {
+      session = std::move(found->second);
+      sessions_.erase(found);
+    }
+  }
+  if (session != nullptr) {
+    session->close();
+  }
+}
+
+void SessionPool::close_all() {
+  std::map<std::string, std::shared_ptr<Session>> sessions;
+  {
+    std::unique_lock lock(mutex_);
+    closed_ = true;
+    sessions.swap(sessions_);
+    started_.wait(lock, [&] { return starting_.empty(); });
+  }
+  for (const auto& [name, session] : sessions) {
+    session->close();
+  }
+}
+
+contract::Confinement SessionPool::confinement(const std::string& name) const {
+  if (const auto session = find(name)) {
+    return session->confinement();
+  }
+  const std::lock_guard lock(mutex_);
+  if (!forecast_) {
+    auto plan = sandbox::forecast_wall({.policy = config_.policy,
+                                        .workspace = config_.workspace,
+                                        .session_dir = {},
+                                        .warden = config_.warden});
+    if (!plan) {
+      contract::Confinement none;
+      none.policy = config_.policy.name;
+      none.notes.push_back(plan.error().message());
+      return none;
+    }
+    forecast_ = std::move(plan->forecast);
+  }
+  return *forecast_;
+}
+
+}  // namespace bawn::shell

@@ -1,0 +1,24 @@
+// Session::start has a file of its own: with it come plans and warden, which a program that brings
+// its own wall does not need.
+#include "bawn/sandbox/wall.hpp"
+#include "bawn/shell/session.hpp"
+
+#include <utility>
+
+namespace bawn::shell {
+
+Result<std::shared_ptr<Session>> Session::start(SessionConfig config) {
+  const sandbox::Place place =
+      BAWN_TRY(sandbox::survey(config.policy, config.workspace, std::string()));
+  config.workspace = place.workspace;
+  const std::string directory = BAWN_TRY(prepare_directory(config.state_dir, place.uid, place.gid));
+  sandbox::Wall wall = BAWN_TRY(sandbox::raise_wall({.policy = config.policy,
+                                                     .workspace = config.workspace,
+                                                     .session_dir = directory,
+                                                     .warden = config.warden}));
+  std::vector<std::string> environment =
+      sandbox::session_environment(config.policy, wall.plan, config.environment);
+  return start_inside(std::move(config), directory, std::move(wall.warden), std::move(environment));
+}
+
+}  // namespace bawn::shell

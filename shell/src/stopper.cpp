@@ -1,0 +1,158 @@
+#include "stopper.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace bawn::shell {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long the shell may be without a child before the call is taken for a loop of builtins. Longer
+// than the moment between two children of a loop, far shorter than a person notices.
+constexpr milliseconds kLook{4};
+// After so many looks at short-lived children the shell gets the signal too.
+constexpr int kLooksAtChildren = 5;
+// Once the foreground is gone, what ignores INT gets TERM at once.
+constexpr milliseconds kLeftover{10};
+
+}  // namespace
+
+Stopper::Stopper(sandbox::Warden& warden, CallScope scope, milliseconds grace, Pump& pump,
+                 BashProcess* shell, std::size_t queued)
+    : warden_(warden),
+      scope_(std::move(scope)),
+      grace_(grace),
+      pump_(pump),
+      shell_(shell),
+      queued_(queued) {
+  pump_.ignore_wake();
+}
+
+void Stopper::note(const Pump::Events& events) noexcept {
+  result_.reported = result_.reported || events.reported;
+  result_.exited = result_.exited || events.exited;
+}
+
+void Stopper::send(int signal, const char* step) {
+  const auto reached = signal_call(warden_, scope_, signal);
+  if (reached && *reached > 0) {
+    result_.step = step;
+  }
+}
+
+void Stopper::interrupt_shell() {
+  // A line that the shell has read only in part would have its rest executed as a command (tried:
+  // status 127), so the signal waits until the line is taken in whole.
+  const std::size_t unread = shell_->unread();
+  if (unread != 0 && unread != queued_) {
+    return;
+  }
+  const auto reached = warden_.signal({.kind = sandbox::SignalTarget::Kind::Process,
+                                       .id = scope_.shell_inside_pid,
+                                       .call = {},
+                                       .not_before = 0,
+                                       .keep_pid = 0},
+                                      SIGINT);
+  if (reached && *reached > 0) {
+    result_.step = "INT";
+    result_.shell_signalled = true;
+  }
+}
+
+void Stopper::look_at_shell(const std::vector<sandbox::ProcessInfo>& processes) {
+  note(pump_.wait(Clock::now() + kLook));
+  if (call_ended()) {
+    return;
+  }
+  ++looks_;
+  if (processes.empty() || looks_ >= kLooksAtChildren) {
+    interrupt_shell();
+  }
+  if (!processes.empty()) {
+    send(SIGINT, "INT");
+  }
+}
+
+void Stopper::wait_for_change(const std::vector<sandbox::ProcessInfo>& processes,
+                              Clock::time_point until) {
+  const std::vector<os::Pidfd> held = hold(processes);
+  std::vector<int> ends;
+  for (const os::Pidfd& one : held) {
+    ends.push_back(one.get());
+  }
+  note(pump_.wait(until, ends));
+}
+
+bool Stopper::settle(Clock::time_point end, bool first_step) {
+  std::optional<Clock::time_point> leftover_end;
+  for (;;) {
+    const auto processes = call_processes(warden_, scope_);
+    if (!processes) {
+      return true;  // the warden is gone, and everything with it
+    }
+    if (call_ended() && processes->empty()) {
+      return true;
+    }
+    const auto now = Clock::now();
+    if (call_ended() && first_step) {
+      leftover_end = leftover_end.value_or(std::min(end, now + kLeftover));
+    }
+    if (now >= leftover_end.value_or(end)) {
+      return false;
+    }
+    if (std::any_of(processes->begin(), processes->end(),
+                    [](const auto& process) { return process.state == 'T'; })) {
+      // A stopped process takes no signal but KILL until it goes on.
+      std::ignore = signal_call(warden_, scope_, SIGCONT);
+    }
+    if (first_step && shell_ != nullptr && !call_ended() && looks_ <= kLooksAtChildren) {
+      look_at_shell(*processes);
+    } else {
+      wait_for_change(*processes, leftover_end.value_or(end));
+    }
+  }
+}
+
+void Stopper::kill_shell() {
+  result_.killed_shell = true;
+  result_.step = "shell_restart";
+  std::ignore = warden_.signal({.kind = sandbox::SignalTarget::Kind::Process,
+                                .id = scope_.shell_inside_pid,
+                                .call = {},
+                                .not_before = 0,
+                                .keep_pid = 0},
+                               SIGKILL);
+  const auto end = Clock::now() + std::max(grace_, milliseconds(1000));
+  while (!result_.exited && Clock::now() < end) {
+    note(pump_.wait(end));
+  }
+}
+
+StopResult Stopper::run() {
+  send(SIGINT, "INT");
+  bool settled = settle(Clock::now() + grace_, true);
+  if (!settled) {
+    send(SIGTERM, "TERM");
+    settled = settle(Clock::now() + grace_, false);
+  }
+  // A process may fork while the list is walked, so KILL goes on until nothing is found.
+  for (int round = 0; !settled && round < 8; ++round) {
+    send(SIGKILL, "KILL");
+    settled = settle(Clock::now() + std::min(grace_, milliseconds(250)), false);
+  }
+  if (!call_ended() && shell_ != nullptr) {
+    kill_shell();
+  }
+  if (const auto left = call_processes(warden_, scope_)) {
+    for (const auto& process : *left) {
+      result_.survivors.push_back(to_survivor(process));
+    }
+  }
+  return result_;
+}
+
+}  // namespace bawn::shell

@@ -1,0 +1,56 @@
+/// \file
+/// Parses a command text with bash itself before anything of it runs.
+#pragma once
+
+#include "bawn/contract/context.hpp"
+#include "bawn/os/unique_fd.hpp"
+#include "bawn/sandbox/warden.hpp"
+#include "bawn/shell/call_result.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bawn::shell {
+
+/// What is wrong with a text.
+struct SyntaxFault {
+  Reason reason = Reason::SyntaxError;
+  std::string message;  ///< the parser's words
+};
+
+/// Keeps one `bash -n` started, waiting for its text, so that a check costs no start.
+///
+/// Threads: thread-safe.
+class SyntaxChecker {
+ public:
+  SyntaxChecker(std::shared_ptr<sandbox::Warden> warden, std::string bash,
+                std::vector<std::string> environment, std::string directory, std::string marker);
+  ~SyntaxChecker();
+
+  /// None when the text is well-formed.
+  ///
+  /// Errors: the warden's; the context's.
+  [[nodiscard]] Result<std::optional<SyntaxFault>> check(const contract::Context& context,
+                                                         std::string_view text);
+  /// Starts the waiting one when there is none. For an idle moment.
+  void prepare();
+
+ private:
+  struct Waiting;
+  [[nodiscard]] Result<std::unique_ptr<Waiting>> start(os::UniqueFd input) const;
+  [[nodiscard]] Result<std::unique_ptr<Waiting>> start_waiting() const;
+
+  std::shared_ptr<sandbox::Warden> warden_;
+  std::string bash_;
+  std::vector<std::string> environment_;
+  std::string directory_;
+  std::string marker_;
+  std::mutex mutex_;
+  std::unique_ptr<Waiting> waiting_;
+};
+
+}  // namespace bawn::shell
