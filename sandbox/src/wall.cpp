@@ -31,8 +31,11 @@ Result<Wall> raise_with(const KernelFeatures& features, const WallRequest& reque
 
 Result<SessionPlan> forecast_wall(const WallRequest& request) {
   const KernelFeatures features = assume_features();
-  const Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir,
-                                      scope_for(features, request.policy)));
+  Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir,
+                                scope_for(features, request.policy)));
+  if (place.has_siblings && place.private_tmp.empty()) {
+    place.private_tmp = "/tmp/bawn-tmp";  // stands for the one that raise_wall makes
+  }
   return plan_session(request.policy, features, place);
 }
 
@@ -43,7 +46,7 @@ Result<Wall> raise_wall(const WallRequest& request) {
   }
   // Only a real probe knows why: an LSM, a container's profile or a sysctl said no.
   auto second = raise_with(probe_features(), request);
-  if (!second) {
+  if (!second && second.error().message() != wall.error().message()) {
     return std::unexpected(std::move(second).error().with_cause(std::move(wall).error()));
   }
   return second;
