@@ -60,8 +60,8 @@ Result<bool> BashCall::begin(const contract::Context& context) {
       result.reason = fault->reason;
       result.message = fault->message;
       session_.complete(result);
-      record_->finish(std::move(result));
       session_.release_step();
+      record_->finish(std::move(result));
       return false;
     }
   }
@@ -288,8 +288,9 @@ void BashCall::conclude(const std::optional<StopResult>& stopped) {
     list_survivors(result, held);
   }
   session_.complete(result);
-  record_->finish(std::move(result));
+  // The slot first: whoever sees the call finished may run the next one.
   session_.release_step();
+  record_->finish(std::move(result));
 }
 
 }  // namespace bawn::shell

@@ -15,6 +15,8 @@ namespace {
 // __bd  ends a step: from the step line, and again from PROMPT_COMMAND, where the line was cut off
 //     by SIGINT or by an error that returns to the top level. The report is opened by path, so no
 //     child ever holds a descriptor of it.
+// __bx  is the EXIT trap. It takes the options back first, since errexit would end it half-way, and
+//     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
 // __bv FILE  writes the shell's state; __by NONCE does so into w/NONCE and reports.
 //
 // `builtin` guards against functions with a builtin's name; aliases do not matter inside functions
@@ -34,11 +36,11 @@ __bd() {
   if [[ -o pipefail ]]; then __b2=1; fi
   if [[ ! . -ef ${PWD-} ]]; then __b3=1; fi
   {
-    builtin printf '%s\0' "$__bi" "$__bz" "${__bq[*]:1}" "$-" "$__b2" "$__b3" "${PWD-}"
+    builtin printf '%s\0' "$__bi" "$__bz" "${__bq[*]:1}" "$-${__bo-}" "$__b2" "$__b3" "${PWD-}"
     builtin jobs -l
     builtin printf '\1%s\0' "$__bi"
   } >"$__bf"
-  __bi=
+  __bi= __bo=
   if [[ $__bk != *k* ]]; then builtin set +euvx +o pipefail; fi
   if [[ $- != *m* ]]; then builtin set -m; fi
   PROMPT_COMMAND=__bd
@@ -57,7 +59,12 @@ __bv() {
     builtin printf '# end of state\n'
   } >>"$1"
 }
-__bx() { __bv "$__be"; }
+__bx() {
+  __bo=$-
+  if [[ -o pipefail ]]; then __bo+=P; fi
+  builtin set +euvx +o pipefail
+  __bv "$__be"
+}
 __by() {
   __b9=$__bz
   __bv "$__bw$1"

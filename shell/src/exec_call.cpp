@@ -128,8 +128,8 @@ void ExecCall::conclude(const std::optional<StopResult>& stopped) {
   }
   apply_cause(result);
   session_.complete(result);
-  record_->finish(std::move(result));
   session_.release_exec();
+  record_->finish(std::move(result));
 }
 
 }  // namespace bawn::shell

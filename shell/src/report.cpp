@@ -89,7 +89,7 @@ std::optional<StepReport> ReportParser::take(std::string_view nonce) {
       report->status = number(fields[0]);
       report->pipe_statuses = numbers(fields[1]);
       report->flags = fields[2];
-      report->pipefail = fields[3] == "1";
+      report->pipefail = fields[3] == "1" || fields[2].find('P') != std::string_view::npos;
       report->cwd_missing = fields[4] == "1";
       report->cwd = fields[5];
       report->jobs = job_lines(body);

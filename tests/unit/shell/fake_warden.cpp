@@ -1,0 +1,267 @@
+#include "fake_warden.hpp"
+
+#include "bawn/os/event_fd.hpp"
+#include "bawn/os/pidfd.hpp"
+#include "bawn/os/pipe.hpp"
+#include "bawn/os/procfs.hpp"
+#include "bawn/os/unique_fd.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+namespace bawn::test {
+
+namespace {
+
+constexpr int kGoFd = 9;
+
+std::string marker_of(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+  std::string entry;
+  while (std::getline(file, entry, '\0')) {
+    if (entry.starts_with("BAWN_CALL=")) {
+      return entry.substr(10);
+    }
+  }
+  return {};
+}
+
+sandbox::ProcessInfo describe(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  sandbox::ProcessInfo info;
+  const std::size_t open = line.find('(');
+  const std::size_t close = line.rfind(')');
+  if (close == std::string::npos) {
+    return info;
+  }
+  info.pid = info.inside_pid = pid;
+  info.name = line.substr(open + 1, close - open - 1);
+  std::istringstream rest(line.substr(close + 2));
+  std::string skipped;
+  rest >> info.state >> info.parent >> info.pgid >> info.sid;
+  for (int field = 7; field < 22; ++field) {
+    rest >> skipped;
+  }
+  rest >> info.start_time;
+  info.call = marker_of(pid);
+  return info;
+}
+
+}  // namespace
+
+class FakeChild final : public sandbox::Child {
+ public:
+  FakeChild(int pid, os::UniqueFd go)
+      : go_(std::move(go)), event_(*os::EventFd::make()), pidfd_(*os::Pidfd::open(pid)) {
+    start_ = os::start_time(pid).value_or(0);
+    waiter_ = std::thread([this, pid] { wait_for_end(pid); });
+  }
+  ~FakeChild() override {
+    if (!status()) {
+      go_.reset();
+      std::ignore = pidfd_.signal(SIGKILL);
+    }
+    waiter_.join();
+  }
+  [[nodiscard]] int pid() const noexcept override { return pidfd_.pid(); }
+  [[nodiscard]] int inside_pid() const noexcept override { return pidfd_.pid(); }
+  [[nodiscard]] std::uint64_t start_time() const noexcept override { return start_; }
+  [[nodiscard]] int pidfd() const noexcept override { return pidfd_.get(); }
+  [[nodiscard]] contract::Result<> go() override {
+    if (write(go_.get(), "\n", 1) != 1) {
+      return contract::fail(contract::ErrorCode::Closed, "the child is gone");
+    }
+    go_.reset();
+    return {};
+  }
+  [[nodiscard]] contract::Result<sandbox::ExitStatus> wait(
+      const contract::Context& context) override {
+    std::unique_lock lock(mutex_);
+    if (!ended_.wait(lock, context.stop_token(), [&] { return status_.has_value(); })) {
+      return contract::fail(contract::ErrorCode::Cancelled, "cancelled");
+    }
+    return *status_;
+  }
+  [[nodiscard]] std::optional<sandbox::ExitStatus> status() const override {
+    const std::lock_guard lock(mutex_);
+    return status_;
+  }
+  [[nodiscard]] int exit_event() const noexcept override { return event_.get(); }
+
+ private:
+  void wait_for_end(int pid) {
+    int word = 0;
+    rusage used{};
+    while (wait4(pid, &word, 0, &used) < 0 && errno == EINTR) {
+    }
+    sandbox::ExitStatus status;
+    if (WIFEXITED(word)) {
+      status.code = WEXITSTATUS(word);
+    } else {
+      status.signal = WTERMSIG(word);
+    }
+    status.user_us = static_cast<std::uint64_t>(used.ru_utime.tv_sec) * 1'000'000U +
+                     static_cast<std::uint64_t>(used.ru_utime.tv_usec);
+    status.peak_rss_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024U;
+    {
+      const std::lock_guard lock(mutex_);
+      status_ = status;
+    }
+    ended_.notify_all();
+    event_.signal();
+  }
+
+  os::UniqueFd go_;
+  os::EventFd event_;
+  os::Pidfd pidfd_;
+  std::uint64_t start_ = 0;
+  mutable std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::optional<sandbox::ExitStatus> status_;
+  std::thread waiter_;
+};
+
+std::shared_ptr<FakeWarden> FakeWarden::make() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  auto warden = std::shared_ptr<FakeWarden>(new FakeWarden());
+  warden->report_.policy = "none";
+  return warden;
+}
+
+FakeWarden::~FakeWarden() {
+  close();
+}
+
+int FakeWarden::pid() const noexcept {
+  return getpid();
+}
+std::uint64_t FakeWarden::start_time() const noexcept {
+  return os::start_time(getpid()).value_or(0);
+}
+
+contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::SpawnSpec spec) {
+  ++spawns;
+  if (!alive_) {
+    return contract::fail(contract::ErrorCode::Closed, "the warden is gone");
+  }
+  os::Pipe go = BAWN_TRY(os::Pipe::make());
+  // The shell keeps its pid over exec, so the pid is known while it still waits for the go.
+  std::vector<std::string> argv = {"/bin/sh", "-c",
+                                   "read -r go <&9 || exit 125; exec 9<&-; exec \"$@\"", "sh"};
+  argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
+  std::vector<std::string> env = spec.env;
+  std::erase_if(env, [](const std::string& entry) { return entry.starts_with("BAWN_CALL="); });
+  env.push_back("BAWN_CALL=" + spec.call);
+  const auto pointers = [](std::vector<std::string>& strings) {
+    std::vector<char*> list;
+    for (std::string& one : strings) {
+      list.push_back(one.data());
+    }
+    list.push_back(nullptr);
+    return list;
+  };
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, spec.cwd.c_str());
+  const std::pair<const os::UniqueFd*, int> standard[] = {
+      {&spec.standard_input, 0}, {&spec.standard_output, 1}, {&spec.standard_error, 2}};
+  for (const auto& [fd, number] : standard) {
+    if (fd->is_open()) {
+      posix_spawn_file_actions_adddup2(&actions, fd->get(), number);
+    } else {
+      posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0);
+    }
+  }
+  posix_spawn_file_actions_adddup2(&actions, go.read.get(), kGoFd);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(
+      &attributes,
+      static_cast<short>(spec.new_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP));
+  int pid = 0;
+  auto argv_pointers = pointers(argv);
+  auto env_pointers = pointers(env);
+  const int failed = posix_spawn(&pid, "/bin/sh", &actions, &attributes, argv_pointers.data(),
+                                 env_pointers.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (failed != 0) {
+    return std::unexpected(contract::Error::from_errno(failed, "posix_spawn", "cannot start"));
+  }
+  return std::unique_ptr<sandbox::Child>(new FakeChild(pid, std::move(go.write)));
+}
+
+contract::Result<int> FakeWarden::signal(const sandbox::SignalTarget& target, int number) {
+  ++signals;
+  using Kind = sandbox::SignalTarget::Kind;
+  if (target.kind == Kind::Process) {
+    return kill(target.id, number) == 0 ? 1 : 0;
+  }
+  if (target.kind == Kind::Group) {
+    return kill(-target.id, number) == 0 ? 1 : 0;
+  }
+  int reached = 0;
+  const std::vector<int> under_shell =
+      target.keep_pid > 0 ? os::descendants(target.keep_pid) : std::vector<int>{};
+  for (const int pid : os::descendants(getpid())) {
+    const sandbox::ProcessInfo info = describe(pid);
+    if (info.pid == 0 || pid == target.keep_pid || info.state == 'Z') {
+      continue;
+    }
+    bool meant = target.kind == Kind::Session;
+    if (target.kind == Kind::Call) {
+      const bool inherited =
+          std::find(under_shell.begin(), under_shell.end(), pid) != under_shell.end();
+      meant = info.call == target.call ||
+              (info.start_time >= target.not_before && (inherited || info.call.empty()));
+    }
+    if (meant && kill(pid, number) == 0) {
+      ++reached;
+    }
+  }
+  return reached;
+}
+
+contract::Result<std::vector<sandbox::ProcessInfo>> FakeWarden::tree() {
+  ++trees;
+  std::vector<sandbox::ProcessInfo> all;
+  for (const int pid : os::descendants(getpid())) {
+    sandbox::ProcessInfo info = describe(pid);
+    if (info.pid != 0) {
+      all.push_back(std::move(info));
+    }
+  }
+  return all;
+}
+
+void FakeWarden::close() {
+  if (!alive_.exchange(false)) {
+    return;
+  }
+  for (int round = 0; round < 100; ++round) {
+    bool found = false;
+    for (const int pid : os::descendants(getpid())) {
+      if (describe(pid).state != 'Z' && kill(pid, SIGKILL) == 0) {
+        found = true;
+      }
+    }
+    if (!found) {
+      return;
+    }
+  }
+}
+
+}  // namespace bawn::test

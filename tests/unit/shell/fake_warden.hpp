@@ -1,0 +1,46 @@
+/// \file
+/// A warden without a wall, for tests of the session alone: it starts processes as direct children
+/// of the test program and finds those of a call by marker, ancestry and start time.
+#pragma once
+
+#include "bawn/sandbox/warden.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace bawn::test {
+
+class FakeChild;
+
+class FakeWarden final : public sandbox::Warden {
+ public:
+  /// Makes the test program the reaper of orphans, as a warden is.
+  static std::shared_ptr<FakeWarden> make();
+  ~FakeWarden() override;
+
+  [[nodiscard]] const contract::Confinement& report() const noexcept override { return report_; }
+  [[nodiscard]] int pid() const noexcept override;
+  [[nodiscard]] std::uint64_t start_time() const noexcept override;
+  [[nodiscard]] std::uint64_t pid_namespace() const noexcept override { return 0; }
+  [[nodiscard]] contract::Result<std::unique_ptr<sandbox::Child>> spawn(
+      sandbox::SpawnSpec spec) override;
+  [[nodiscard]] contract::Result<int> signal(const sandbox::SignalTarget& target,
+                                             int signal) override;
+  [[nodiscard]] contract::Result<std::vector<sandbox::ProcessInfo>> tree() override;
+  [[nodiscard]] bool alive() const noexcept override { return alive_; }
+  void close() override;
+
+  /// How many requests of each kind came.
+  std::atomic<int> spawns{0};
+  std::atomic<int> trees{0};
+  std::atomic<int> signals{0};
+
+ private:
+  FakeWarden() = default;
+  contract::Confinement report_;
+  std::atomic<bool> alive_{true};
+};
+
+}  // namespace bawn::test

@@ -1,0 +1,106 @@
+// The shell may end under a call: the status is true, the state goes on.
+#include "session_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace bawn::test {
+namespace {
+
+using shell::Reason;
+using shell::Restored;
+using ::testing::HasSubstr;
+
+constexpr const char* kState =
+    "cd /usr; V='a b'; export E=x; declare -A M=([k y]='v w'); A=(1 '2 3'); f() { echo fn; }; "
+    "alias ll='echo AL'; shopt -s nullglob; umask 027";
+constexpr const char* kShow =
+    "pwd; echo \"$V $E ${M[k y]} ${A[1]}\"; f; ll; shopt -q nullglob && echo nullglob; umask; "
+    "printenv E";
+constexpr const char* kShown = "/usr\na b x v w 2 3\nfn\nAL\nnullglob\n0027\nx\n";
+
+TEST_F(SessionTest, ExitGivesItsStatusAndTheStateGoesOn) {
+  sh(kState);
+  const auto result = sh("echo out; exit 42");
+  EXPECT_EQ(result.reason, Reason::Exited);
+  EXPECT_EQ(result.exit_code, 42);
+  EXPECT_EQ(result.out.text, "out\n");
+  EXPECT_TRUE(result.shell_restarted);
+  EXPECT_EQ(result.restored, Restored::Full);
+  EXPECT_EQ(result.cwd, "/usr");
+  EXPECT_EQ(sh(kShow).out.text, kShown);
+}
+
+TEST_F(SessionTest, AFailingErrexitEndsOnlyTheCall) {
+  const auto result = sh("export A=1; cd /tmp; set -euo pipefail; false; echo no");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(result.shell_restarted);
+  EXPECT_THAT(result.options_reset, ::testing::Contains("errexit"));
+  EXPECT_EQ(sh("echo $A; pwd; false; echo alive").out.text, "1\n/tmp\nalive\n");
+}
+
+TEST_F(SessionTest, ExecInTheShellGivesTheStatusOfTheProgram) {
+  sh(kState);
+  ASSERT_TRUE(session_->restart(contract::Context(), true));  // makes sure that the state is saved
+  const auto result = sh("exec sh -c 'echo replaced; exit 6'");
+  EXPECT_EQ(result.out.text, "replaced\n");
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_EQ(result.restored, Restored::Snapshot);
+  EXPECT_EQ(sh(kShow).out.text, kShown);
+}
+
+TEST_F(SessionTest, KillingTheShellIsASignalAndTheSavedStateGoesOn) {
+  sh(kState);
+  ASSERT_TRUE(session_->restart(contract::Context(), true));
+  const auto result = sh("echo before; kill -9 $$");
+  EXPECT_EQ(result.out.text, "before\n");
+  EXPECT_EQ(result.reason, Reason::Signalled);
+  EXPECT_EQ(result.signal, 9);
+  EXPECT_EQ(result.restored, Restored::Snapshot);
+  EXPECT_EQ(sh(kShow).out.text, kShown);
+}
+
+TEST_F(SessionTest, ExitLeavesJobsAsSurvivors) {
+  const auto result = sh("sleep 600 & exit 1");
+  EXPECT_EQ(result.exit_code, 1);
+  ASSERT_EQ(result.survivors.size(), 1U);
+  EXPECT_EQ(result.survivors.front().name, "sleep");
+}
+
+TEST_F(SessionTest, AUsersExitTrapRunsAndTheSavedStateServes) {
+  sh("V=1");
+  ASSERT_TRUE(session_->restart(contract::Context(), true));
+  const auto result = sh("trap 'echo bye' EXIT; exit 3");
+  EXPECT_EQ(result.out.text, "bye\n");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(sh("echo $V").out.text, "1\n");
+}
+
+TEST_F(SessionTest, SignalsToTheGroupOrTermDoNotEndTheShell) {
+  EXPECT_EQ(sh("kill 0; echo x").out.text, "x\n");
+  EXPECT_EQ(sh("kill -TERM $$; echo y").out.text, "y\n");
+  EXPECT_FALSE(sh("true").shell_restarted);
+}
+
+TEST_F(SessionTest, RestartCanForgetTheState) {
+  sh("V=1; cd /");
+  const auto fresh = session_->restart(contract::Context(), false);
+  ASSERT_TRUE(fresh);
+  EXPECT_EQ(*fresh, Restored::Nothing);
+  EXPECT_EQ(sh("echo \"[$V]\"").out.text, "[]\n");
+}
+
+TEST_F(SessionTest, ADirectoryThatIsGoneIsReplacedByTheWorkspace) {
+  const auto result = sh("mkdir d; cd d; rm -r ../d; exit 2");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_FALSE(result.cwd_missing);
+  EXPECT_EQ(sh("pwd -P").out.text, workspace_.path().string() + "\n");
+}
+
+TEST_F(SessionTest, ReadOnlyVariablesAndOddValuesAreRestored) {
+  sh("readonly R='r o'; N=$'new\\nline'; Q=\"it's\"; declare -i I=4; declare -n REF=I");
+  sh("exit 0");
+  EXPECT_EQ(sh("echo \"$R|$N|$Q|$REF\"").out.text, "r o|new\nline|it's|4\n");
+}
+
+}  // namespace
+}  // namespace bawn::test
