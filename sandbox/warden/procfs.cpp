@@ -190,8 +190,12 @@ bool read_process(int proc, pid_t pid, Process& process) noexcept {
   return true;
 }
 
-void read_call(int proc, pid_t pid, char (&call)[kMaxCall + 1]) noexcept {
-  call[0] = '\0';
+void find_call(int proc, pid_t pid, char (&call)[kMaxCall + 1]) noexcept {
+  const char* const started_for = call_of_child(pid);
+  snprintf(call, sizeof call, "%s", started_for != nullptr ? started_for : "");
+  if (call[0] != '\0') {
+    return;
+  }
   char path[32];
   snprintf(path, sizeof path, "%d/environ", static_cast<int>(pid));
   const int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);

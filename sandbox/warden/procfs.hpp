@@ -22,9 +22,10 @@ struct Process {
 /// Reads /proc/PID/stat; false when it is gone.
 bool read_process(int proc, pid_t pid, Process& process) noexcept;
 
-/// The marker BAWN_CALL in the process's environment; the empty text when it has none or cannot be
-/// read.
-void read_call(int proc, pid_t pid, char (&call)[kMaxCall + 1]) noexcept;
+/// Whose call a process belongs to by itself: what it was started for, else the marker BAWN_CALL in
+/// its environment; the empty text when neither tells. (A process in the middle of an exec has no
+/// environment for a moment.)
+void find_call(int proc, pid_t pid, char (&call)[kMaxCall + 1]) noexcept;
 
 /// All processes of the session but the warden, with their stat. With an own PID namespace that is
 /// all of /proc, else the descendants, parents first. The array is the callee's and is valid until

@@ -4,7 +4,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,18 +43,9 @@ bool handle_request(const Station& station) noexcept {
   }
 }
 
-/// Empties the signalfd; true when the stub died (SIGTERM, only without a PID namespace).
-bool drain_signals(int fd) noexcept {
-  bool ended = false;
+void drain_signals(int fd) noexcept {
   signalfd_siginfo infos[8];
-  for (;;) {
-    const ssize_t count = read(fd, infos, sizeof infos);
-    if (count <= 0) {
-      return ended;
-    }
-    for (std::size_t at = 0; at < static_cast<std::size_t>(count) / sizeof infos[0]; ++at) {
-      ended = ended || infos[at].ssi_signo == SIGTERM;
-    }
+  while (read(fd, infos, sizeof infos) > 0) {
   }
 }
 
@@ -80,11 +70,11 @@ void serve(const Station& station) {
     if (poll(waiting, 3, -1) < 0 && errno != EINTR) {
       end_session(station);
     }
-    if (waiting[1].revents != 0 && drain_signals(station.signals)) {
-      end_session(station);
-    }
-    if (waiting[1].revents != 0 && !reap_children(station)) {
-      end_session(station);
+    if (waiting[1].revents != 0) {
+      drain_signals(station.signals);
+      if (!reap_children(station)) {
+        end_session(station);
+      }
     }
     if (waiting[2].revents != 0 || (waiting[0].revents != 0 && !handle_request(station))) {
       end_session(station);

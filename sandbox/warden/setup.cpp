@@ -103,21 +103,22 @@ Failure join_keyring(const PlanView& plan, Confirmed& confirmed) noexcept {
   return {};
 }
 
-/// The death signal last of all identity steps: commit_creds() in the kernel clears it whenever ids
-/// or capabilities change. With a PID namespace the kernel kills what is inside when init dies;
-/// without one the warden must live to do it, so it gets a signal that it reads.
+/// The death signal again after all identity steps: commit_creds() in the kernel clears it whenever
+/// ids or capabilities change. With a PID namespace the kernel kills what is inside when init dies;
+/// without one the warden must live to do that itself, and the life pipe tells it.
 Failure tie_to_stub(bool own_pid_namespace) noexcept {
-  return failed_unless(prctl(PR_SET_PDEATHSIG, own_pid_namespace ? SIGKILL : SIGTERM) == 0,
+  return failed_unless(prctl(PR_SET_PDEATHSIG, own_pid_namespace ? SIGKILL : 0) == 0,
                        Step::ParentDeath);
 }
 
+/// Everything is blocked for good: a blocked signal is not ignored even by an init, so what a
+/// process inside sends to the warden stays pending and does nothing.
 Failure prepare_station(const PlanView& plan, Station& station) noexcept {
   sigset_t every;
   sigfillset(&every);
   sigset_t listened;
   sigemptyset(&listened);
   sigaddset(&listened, SIGCHLD);
-  sigaddset(&listened, SIGTERM);
   if (sigprocmask(SIG_SETMASK, &every, nullptr) != 0) {
     return {Step::Signals, errno, 0};
   }

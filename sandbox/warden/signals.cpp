@@ -2,9 +2,11 @@
 // target is held by a pidfd and its start time is compared again before the signal goes out.
 #include "procfs.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,6 +38,33 @@ struct Reached {
 Reached reached[kMaxProcesses];
 std::size_t reached_count = 0;
 
+/// Pidfds of those hit by SIGKILL, to see them die.
+constexpr std::size_t kMaxDying = 256;
+constexpr std::int64_t kDyingLimitMs = 1000;
+int dying[kMaxDying];
+std::size_t dying_count = 0;
+std::int64_t dying_until = 0;
+
+std::int64_t now_ms() noexcept {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/// So that whoever asked for a kill is answered when it is done; a process in an uninterruptible
+/// wait is left after the limit. A pidfd is readable once its process is a zombie.
+void await_dying() noexcept {
+  for (std::size_t at = 0; at < dying_count; ++at) {
+    const std::int64_t left = dying_until - now_ms();
+    pollfd waiting = {dying[at], POLLIN, 0};
+    if (left > 0) {
+      (void)poll(&waiting, 1, static_cast<int>(left));
+    }
+    close(dying[at]);
+  }
+  dying_count = 0;
+}
+
 bool was_reached(const Process& process) noexcept {
   for (std::size_t at = 0; at < reached_count; ++at) {
     if (reached[at].pid == process.pid && reached[at].start_time == process.start_time) {
@@ -58,29 +87,30 @@ bool send_to(const Station& station, const Process& process, int signal) noexcep
     return false;
   }
   Process now;
-  bool sent = read_process(station.proc, process.pid, now) &&
-              now.start_time == process.start_time && now.state != 'Z' && now.state != 'X' &&
-              syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0U) == 0;
+  const bool sent = read_process(station.proc, process.pid, now) &&
+                    now.start_time == process.start_time && now.state != 'Z' && now.state != 'X' &&
+                    syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0U) == 0;
   if (sent && needs_continue(signal, now.state)) {
     (void)syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, nullptr, 0U);
   }
-  close(static_cast<int>(pidfd));
-  return sent;
+  if (!sent || signal != SIGKILL) {
+    close(static_cast<int>(pidfd));
+    return sent;
+  }
+  if (dying_count == kMaxDying) {
+    await_dying();
+  }
+  dying[dying_count++] = static_cast<int>(pidfd);
+  return true;
 }
 
 Owner owner_by_marker(const Station& station, const Process& process, const char* wanted) noexcept {
   char call[kMaxCall + 1];
-  read_call(station.proc, process.pid, call);
-  const char* found = call;
+  find_call(station.proc, process.pid, call);
   if (call[0] == '\0') {
-    // `env -i` as the call's own command: it has no marker, but we started it and know.
-    const char* const started_for = call_of_child(process.pid);
-    found = started_for != nullptr ? started_for : "";
-  }
-  if (found[0] == '\0') {
     return Owner::Unknown;
   }
-  return strcmp(found, wanted) == 0 ? Owner::Ours : Owner::Other;
+  return strcmp(call, wanted) == 0 ? Owner::Ours : Owner::Other;
 }
 
 /// Children without a marker belong to whom their parent belongs, however deep.
@@ -207,7 +237,9 @@ bool handle_signal(const Station& station, const wire::Header& header) noexcept 
   if (!in.finished()) {
     return false;
   }
+  dying_until = now_ms() + kDyingLimitMs;
   const std::uint32_t payload[1] = {perform(station, request)};
+  await_dying();
   return send_frame(station.stream, wire::Type::Signalled, header.id, payload, sizeof payload, -1);
 }
 

@@ -13,7 +13,7 @@ bool handle_tree(const Station& station, const wire::Header& header) noexcept {
   for (std::size_t at = 0; at < count; ++at) {
     const Process& process = processes[at];
     char call[kMaxCall + 1];
-    read_call(station.proc, process.pid, call);
+    find_call(station.proc, process.pid, call);
     out.u32(static_cast<std::uint32_t>(process.pid));
     out.u32(static_cast<std::uint32_t>(process.parent));
     out.u32(static_cast<std::uint32_t>(process.pgid));

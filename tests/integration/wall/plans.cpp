@@ -58,6 +58,7 @@ sandbox::SessionPlan namespace_plan(const std::string& workspace, unsigned uid) 
       {Kind::Tmpfs, "tmpfs", "/tmp", "mode=1777", false},
       {Kind::BindHeld, "0", workspace, "dir", false},
       {Kind::MaskDirectory, "", "/not-there", "", true},
+      {Kind::Tmpfs, "tmpfs", "/not-there", "", true},
   };
   plan.hygiene.apply = true;
   plan.forecast.confined = true;

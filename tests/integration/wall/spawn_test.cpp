@@ -48,7 +48,7 @@ TEST(WallSpawnTest, WorksWithAllNamespacesAsRoot) {
   EXPECT_TRUE(warden->report().confirmed);
   EXPECT_NE(warden->pid_namespace(), 0U);
   EXPECT_THAT(warden->report().layers[0].missing,
-              testing::ElementsAre(testing::HasSubstr("hiding /not-there")));
+              testing::ElementsAre(testing::HasSubstr("tmpfs on /not-there")));
   const auto ran = run(*warden, {"sh", "-c", "id -u; id -g; hostname; cat /proc/self/uid_map"});
   EXPECT_EQ(ran.status.code, 0) << ran.err;
   EXPECT_THAT(ran.out, testing::StartsWith("1234\n1234\nbawn-test\n"));

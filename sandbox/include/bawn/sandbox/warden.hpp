@@ -117,6 +117,9 @@ class Warden {
 
   [[nodiscard]] virtual Result<std::unique_ptr<Child>> spawn(SpawnSpec spec) = 0;
   /// Sends `signal` and returns how many processes it reached. None is no error.
+  ///
+  /// Blocking: SIGKILL (but to a Group) is answered when all that it reached is dead, at most 1 s
+  /// later; everything else at once.
   [[nodiscard]] virtual Result<int> signal(const SignalTarget& target, int signal) = 0;
   [[nodiscard]] virtual Result<std::vector<ProcessInfo>> tree() = 0;
 
