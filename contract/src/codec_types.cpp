@@ -39,8 +39,7 @@ std::optional<int> take_number(std::string_view& text, std::size_t width, int le
 }
 
 std::optional<std::chrono::sys_days> take_date(std::string_view& text) {
-  // What nanoseconds since 1970 can hold in 64 bits, in whole years.
-  const auto year = take_number(text, 4, 1678, 2261);
+  const auto year = take_number(text, 4, 0, 9999);
   const bool dash = take(text, "-");
   const auto month = take_number(text, 2, 1, 12);
   const bool dash_again = take(text, "-");
@@ -96,6 +95,32 @@ std::optional<std::chrono::minutes> take_offset(std::string_view& text) {
   }
   const auto offset = std::chrono::hours(*hour) + std::chrono::minutes(*minute);
   return west ? -offset : offset;
+}
+
+// The time of day in UTC; negative or beyond a day when the offset moves it there.
+std::optional<std::chrono::nanoseconds> take_time_and_offset(std::string_view& text) {
+  const auto time = take_time(text);
+  const auto fraction = take_fraction(text);
+  const auto offset = take_offset(text);
+  if (!time || !fraction || !offset) {
+    return std::nullopt;
+  }
+  return *time + *fraction - *offset;
+}
+
+struct DateTime {
+  std::chrono::sys_days date;
+  std::chrono::nanoseconds time;
+};
+
+std::optional<DateTime> split_date_time(std::string_view text) {
+  const auto date = take_date(text);
+  const bool separator = take(text, "Tt ");
+  const auto time = take_time_and_offset(text);
+  if (!date || !separator || !time || !text.empty()) {
+    return std::nullopt;
+  }
+  return DateTime{*date, *time};
 }
 
 }  // namespace
@@ -156,15 +181,26 @@ std::string to_date_time(Nanoseconds time) {
 }
 
 std::optional<Nanoseconds> from_date_time(std::string_view text) {
-  const auto date = take_date(text);
-  const bool separator = take(text, "Tt ");
-  const auto time = take_time(text);
-  const auto fraction = take_fraction(text);
-  const auto offset = take_offset(text);
-  if (!date || !separator || !time || !fraction || !offset || !text.empty()) {
+  const auto parts = split_date_time(text);
+  // What nanoseconds since 1970 can hold in 64 bits, in whole years.
+  constexpr auto kFirst = std::chrono::sys_days(std::chrono::year(1678) / 1 / 1);
+  constexpr auto kLast = std::chrono::sys_days(std::chrono::year(2261) / 12 / 31);
+  if (!parts || parts->date < kFirst || parts->date > kLast) {
     return std::nullopt;
   }
-  return Nanoseconds(*date) + *time + *fraction - *offset;
+  return Nanoseconds(parts->date) + parts->time;
+}
+
+bool is_date_time(std::string_view text) {
+  return split_date_time(text).has_value();
+}
+
+bool is_date(std::string_view text) {
+  return take_date(text) && text.empty();
+}
+
+bool is_time(std::string_view text) {
+  return take_time_and_offset(text) && text.empty();
 }
 
 }  // namespace bawn::contract::detail

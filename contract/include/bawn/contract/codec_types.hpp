@@ -29,6 +29,11 @@ using Nanoseconds = std::chrono::sys_time<std::chrono::nanoseconds>;
 /// RFC 3339 with any offset; none when it is not, or outside 1678..2261.
 [[nodiscard]] std::optional<Nanoseconds> from_date_time(std::string_view text);
 
+/// The grammars of RFC 3339 alone, for any year from 0 to 9999.
+[[nodiscard]] bool is_date_time(std::string_view text);
+[[nodiscard]] bool is_date(std::string_view text);
+[[nodiscard]] bool is_time(std::string_view text);
+
 /// A type whose text form is found beside it: `std::string to_text(const T&)` and
 /// `Result<> from_text(std::string_view, T&)`.
 template <class T>

@@ -1,0 +1,417 @@
+#include "bawn/contract/quote.hpp"
+#include "json_schema.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace bawn::contract {
+namespace {
+
+/// What the value of a keyword must be.
+enum class Form {
+  Schema,
+  SchemaList,
+  SchemaMap,
+  PatternMap,    ///< a SchemaMap whose names are patterns
+  Items,         ///< a schema, or under draft-07 a list of them
+  Dependencies,  ///< draft-07: names to schemas or to lists of names
+  NamesMap,
+  Names,
+  List,
+  Type,
+  Count,
+  Number,
+  Positive,
+  Flag,
+  Text,
+  Pattern,
+  Refused,
+};
+
+constexpr std::array kKeywords = std::to_array<std::pair<std::string_view, Form>>({
+    {"properties", Form::SchemaMap},
+    {"patternProperties", Form::PatternMap},
+    {"additionalProperties", Form::Schema},
+    {"propertyNames", Form::Schema},
+    {"unevaluatedProperties", Form::Schema},
+    {"required", Form::Names},
+    {"minProperties", Form::Count},
+    {"maxProperties", Form::Count},
+    {"dependentRequired", Form::NamesMap},
+    {"dependentSchemas", Form::SchemaMap},
+    {"dependencies", Form::Dependencies},
+    {"items", Form::Items},
+    {"prefixItems", Form::SchemaList},
+    {"additionalItems", Form::Schema},
+    {"contains", Form::Schema},
+    {"minContains", Form::Count},
+    {"maxContains", Form::Count},
+    {"unevaluatedItems", Form::Schema},
+    {"minItems", Form::Count},
+    {"maxItems", Form::Count},
+    {"uniqueItems", Form::Flag},
+    {"allOf", Form::SchemaList},
+    {"anyOf", Form::SchemaList},
+    {"oneOf", Form::SchemaList},
+    {"not", Form::Schema},
+    {"if", Form::Schema},
+    {"then", Form::Schema},
+    {"else", Form::Schema},
+    {"$defs", Form::SchemaMap},
+    {"definitions", Form::SchemaMap},
+    {"type", Form::Type},
+    {"enum", Form::List},
+    {"minLength", Form::Count},
+    {"maxLength", Form::Count},
+    {"pattern", Form::Pattern},
+    {"format", Form::Text},
+    {"minimum", Form::Number},
+    {"maximum", Form::Number},
+    {"exclusiveMinimum", Form::Number},
+    {"exclusiveMaximum", Form::Number},
+    {"multipleOf", Form::Positive},
+    {"$ref", Form::Text},
+    {"$anchor", Form::Text},
+    {"$dynamicRef", Form::Refused},
+    {"$recursiveRef", Form::Refused},
+});
+
+bool is_names(const Json& value) {
+  if (!value.is_array()) {
+    return false;
+  }
+  for (const Json& name : value) {
+    if (!name.is_string()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_type(const Json& value) {
+  constexpr std::array<std::string_view, 7> kTypes = {"null",   "boolean", "integer", "number",
+                                                      "string", "array",   "object"};
+  if (value.is_array()) {
+    for (const Json& item : value) {
+      if (!item.is_string() || !is_type(item)) {
+        return false;
+      }
+    }
+    return !value.empty();
+  }
+  return value.is_string() && std::find(kTypes.begin(), kTypes.end(),
+                                        value.get_ref<const std::string&>()) != kTypes.end();
+}
+
+bool is_count(const Json& value) {
+  return value.is_number() && value.get<double>() >= 0 &&
+         std::trunc(value.get<double>()) == value.get<double>();
+}
+
+// The value of a keyword that holds no schema.
+bool has_plain_form(const Json& value, Form form) {
+  switch (form) {
+    case Form::Names:
+      return is_names(value);
+    case Form::List:
+      return value.is_array();
+    case Form::Type:
+      return is_type(value);
+    case Form::Count:
+      return is_count(value);
+    case Form::Number:
+      return value.is_number();
+    case Form::Positive:
+      return value.is_number() && value.get<double>() > 0;
+    case Form::Flag:
+      return value.is_boolean();
+    case Form::Text:
+    case Form::Pattern:
+      return value.is_string();
+    default:
+      return false;
+  }
+}
+
+std::string unescape_pointer(std::string_view step) {
+  std::string out;
+  for (std::size_t i = 0; i < step.size(); ++i) {
+    const bool escape = step[i] == '~' && i + 1 < step.size();
+    if (escape && (step[i + 1] == '0' || step[i + 1] == '1')) {
+      out += step[++i] == '0' ? '~' : '/';
+    } else {
+      out += step[i];
+    }
+  }
+  return out;
+}
+
+std::string unescape_percent(std::string_view text) {
+  const auto digit = [](char letter) {
+    const auto at = std::string_view("0123456789abcdef").find(static_cast<char>(letter | 0x20));
+    return at == std::string_view::npos ? -1 : static_cast<int>(at);
+  };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '%' && i + 2 < text.size();
+    if (escape && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
+      out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// The value that a JSON pointer names; null when there is none. Source: RFC 6901.
+const Json* follow_pointer(const Json& root, std::string_view pointer) {
+  const Json* current = &root;
+  while (!pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::size_t end = std::min(pointer.find('/'), pointer.size());
+    const std::string step = unescape_pointer(pointer.substr(0, end));
+    pointer.remove_prefix(end);
+    if (current->is_object()) {
+      const auto member = current->find(step);
+      if (member == current->end()) {
+        return nullptr;
+      }
+      current = &*member;
+    } else if (current->is_array() && !step.empty() && step.size() < 8 &&
+               step.find_first_not_of("0123456789") == std::string::npos &&
+               std::stoul(step) < current->size()) {
+      current = &(*current)[std::stoul(step)];
+    } else {
+      return nullptr;
+    }
+  }
+  return current;
+}
+
+struct Reference {
+  const Json* from;
+  std::string text;
+  std::string where;
+};
+
+/// Walks every schema of the document once, and what references lead to.
+class Compiler {
+ public:
+  explicit Compiler(detail::CompiledSchema& compiled) : out_(compiled) {}
+
+  Result<> compile() {
+    BAWN_TRY(choose_dialect());
+    BAWN_TRY(walk(out_.root, "#"));
+    // A reference may lead to a place that no keyword covers, with further references in it.
+    while (!references_.empty()) {
+      const Reference reference = std::move(references_.back());
+      references_.pop_back();
+      BAWN_TRY(resolve(reference));
+    }
+    return {};
+  }
+
+ private:
+  Result<> choose_dialect() {
+    const auto dialect = out_.root.is_object() ? out_.root.find("$schema") : out_.root.end();
+    if (!out_.root.is_object() || dialect == out_.root.end()) {
+      return {};
+    }
+    const std::string name = dialect->is_string() ? dialect->get<std::string>() : "";
+    out_.draft7 = name.starts_with("http://json-schema.org/draft-07/schema") ||
+                  name.starts_with("https://json-schema.org/draft-07/schema");
+    if (!out_.draft7 && name != "https://json-schema.org/draft/2020-12/schema" &&
+        name != "https://json-schema.org/draft/2020-12/schema#" && !name.empty()) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("unsupported $schema {}: draft 2020-12 and draft-07 are supported",
+                              quote(name.substr(0, 128))));
+    }
+    return {};
+  }
+
+  static std::unexpected<Error> problem(std::string_view where, std::string_view text) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("schema at {}: {}", where, text));
+  }
+
+  static std::string below(const std::string& where, std::string_view step) {
+    return where + "/" + plain_or_quoted(step.substr(0, 64));
+  }
+
+  Result<> walk(const Json& schema, const std::string& where) {
+    if (!seen_.insert(&schema).second || schema.is_boolean()) {
+      return {};
+    }
+    if (!schema.is_object()) {
+      return problem(where, "a schema must be an object, true or false");
+    }
+    BAWN_TRY(note_names(schema, where));
+    for (const auto& [keyword, form] : kKeywords) {
+      const auto found = schema.find(keyword);
+      if (found != schema.end()) {
+        BAWN_TRY(check(*found, form, below(where, keyword)));
+      }
+    }
+    const auto reference = schema.find("$ref");
+    if (reference != schema.end()) {
+      references_.push_back({&schema, reference->get<std::string>(), where});
+    }
+    return {};
+  }
+
+  // `$id` and `$anchor`. In draft-07 a "#name" as `$id` is an anchor.
+  Result<> note_names(const Json& schema, const std::string& where) {
+    const auto id = schema.find("$id");
+    if (id != schema.end() && &schema != &out_.root) {
+      const std::string text = id->is_string() ? id->get<std::string>() : "";
+      if (!out_.draft7 || !text.starts_with('#')) {
+        return problem(where, "a nested $id is not supported");
+      }
+      anchors_[text.substr(1)] = &schema;
+    }
+    const auto anchor = schema.find("$anchor");
+    if (anchor != schema.end() && anchor->is_string()) {
+      anchors_[anchor->get<std::string>()] = &schema;
+    }
+    return {};
+  }
+
+  Result<> check(const Json& value, Form form, const std::string& where) {
+    switch (form) {
+      case Form::Schema:
+        return walk(value, where);
+      case Form::SchemaList:
+        return walk_list(value, where);
+      case Form::Items:
+        return value.is_array() && out_.draft7 ? walk_list(value, where) : walk(value, where);
+      case Form::SchemaMap:
+      case Form::PatternMap:
+      case Form::Dependencies:
+      case Form::NamesMap:
+        return walk_map(value, form, where);
+      case Form::Refused:
+        return problem(where, "this keyword is not supported");
+      default:
+        break;
+    }
+    if (!has_plain_form(value, form)) {
+      return problem(where, "the keyword's value has a wrong form");
+    }
+    return form == Form::Pattern ? add_pattern(value.get_ref<const std::string&>(), where)
+                                 : Result<>();
+  }
+
+  Result<> walk_list(const Json& list, const std::string& where) {
+    if (!list.is_array()) {
+      return problem(where, "must be a list of schemas");
+    }
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      BAWN_TRY(walk(list[i], below(where, std::to_string(i))));
+    }
+    return {};
+  }
+
+  Result<> walk_map(const Json& map, Form form, const std::string& where) {
+    if (!map.is_object()) {
+      return problem(where, "must be an object");
+    }
+    for (auto it = map.begin(); it != map.end(); ++it) {
+      const std::string step = below(where, it.key());
+      const bool names =
+          form == Form::NamesMap || (form == Form::Dependencies && it.value().is_array());
+      if (names && !is_names(it.value())) {
+        return problem(step, "must be a list of names");
+      }
+      if (form == Form::PatternMap) {
+        BAWN_TRY(add_pattern(it.key(), step));
+      }
+      if (!names) {
+        BAWN_TRY(walk(it.value(), step));
+      }
+    }
+    return {};
+  }
+
+  Result<> add_pattern(const std::string& pattern, const std::string& where) {
+    if (out_.patterns.contains(pattern)) {
+      return {};
+    }
+    auto compiled = detail::compile_pattern(pattern);
+    if (!compiled) {
+      return problem(where, "the pattern is not supported: no look-around, no back-references");
+    }
+    out_.patterns.emplace(pattern, std::move(compiled));
+    return {};
+  }
+
+  Result<> resolve(const Reference& reference) {
+    const Json* target = nullptr;
+    if (reference.text == "#") {
+      target = &out_.root;
+    } else if (reference.text.starts_with("#/")) {
+      target =
+          follow_pointer(out_.root, unescape_percent(std::string_view(reference.text).substr(1)));
+    } else if (reference.text.starts_with('#')) {
+      const auto anchor = anchors_.find(reference.text.substr(1));
+      target = anchor != anchors_.end() ? anchor->second : nullptr;
+    } else {
+      return problem(reference.where,
+                     fmt::format("$ref {} leaves the document; only local ones are followed",
+                                 quote(reference.text.substr(0, 128))));
+    }
+    if (target == nullptr) {
+      return problem(reference.where,
+                     fmt::format("$ref {} leads nowhere", quote(reference.text.substr(0, 128))));
+    }
+    out_.targets[reference.from] = target;
+    return walk(*target, reference.text.substr(0, 128));
+  }
+
+  detail::CompiledSchema& out_;
+  std::unordered_set<const Json*> seen_;
+  std::map<std::string, const Json*> anchors_;
+  std::vector<Reference> references_;
+};
+
+}  // namespace
+
+JsonSchema::JsonSchema(std::shared_ptr<const detail::CompiledSchema> compiled)
+    : compiled_(std::move(compiled)) {}
+
+Result<JsonSchema> JsonSchema::compile(Json schema) {
+  auto compiled =
+      std::make_shared<detail::CompiledSchema>(detail::CompiledSchema{.root = std::move(schema)});
+  BAWN_TRY(Compiler(*compiled).compile());
+  return JsonSchema(std::move(compiled));
+}
+
+Result<JsonSchema> JsonSchema::compile_text(std::string_view text) {
+  if (text.size() > kMaxSchemaBytes) {
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("the schema has {} bytes, over the limit of {}", text.size(), kMaxSchemaBytes));
+  }
+  return compile(BAWN_TRY(parse_json(text)));
+}
+
+const Json& JsonSchema::document() const noexcept {
+  return compiled_->root;
+}
+
+Result<> JsonSchema::validate(const Json& value) const {
+  const auto verdict = detail::evaluate(*compiled_, value);
+  if (verdict.exhausted) {
+    return fail(ErrorCode::ResourceExhausted, "the schema is too complex to check this value");
+  }
+  if (!verdict.valid) {
+    return fail(ErrorCode::InvalidArgument, verdict.problem);
+  }
+  return {};
+}
+
+}  // namespace bawn::contract

@@ -1,0 +1,137 @@
+#include "bawn/contract/json_schema.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace bawn::contract {
+namespace {
+
+using testing::HasSubstr;
+
+std::string verdict(std::string_view schema, std::string_view value) {
+  const auto compiled = JsonSchema::compile_text(schema);
+  if (!compiled) {
+    return "schema: " + compiled.error().message();
+  }
+  const auto result = compiled->validate(parse_json(value).value());
+  return result ? "" : result.error().message();
+}
+
+TEST(JsonSchema, NamesPathAndProblem) {
+  constexpr std::string_view kSchema =
+      R"({"type":"object","properties":{"a":{"type":"array","items":{"type":"integer","minimum":1}}},
+          "required":["a"],"additionalProperties":false})";
+  EXPECT_EQ(verdict(kSchema, R"({"a":[1,2.0]})"), "");
+  EXPECT_EQ(verdict(kSchema, R"({"a":[1,"x"]})"), R"(a[1]: expected integer, got "x")");
+  EXPECT_EQ(verdict(kSchema, R"({"a":[0]})"), "a[0]: expected at least 1, got 0");
+  EXPECT_EQ(verdict(kSchema, "{}"), R"(missing required property "a")");
+  EXPECT_EQ(verdict(kSchema, R"({"a":[],"b":1})"), R"(unexpected property "b")");
+  EXPECT_EQ(verdict(kSchema, "[]"), "expected object, got array");
+}
+
+TEST(JsonSchema, ChoosesTheDialect) {  // C-51
+  constexpr std::string_view kTuple = R"("items":[{"type":"string"}],"additionalItems":false})";
+  EXPECT_EQ(
+      verdict(R"({"$schema":"http://json-schema.org/draft-07/schema#",)" + std::string(kTuple),
+              R"(["a",1])"),
+      "[1]: nothing is allowed here");
+  EXPECT_THAT(verdict("{" + std::string(kTuple), "[]"), HasSubstr("schema at #/items"));
+  EXPECT_EQ(verdict(R"({"prefixItems":[{"type":"string"}],"items":false})", R"(["a"])"), "");
+  EXPECT_THAT(verdict(R"({"$schema":"http://json-schema.org/draft-04/schema#"})", "1"),
+              HasSubstr("unsupported $schema"));
+}
+
+TEST(JsonSchema, FollowsLocalReferencesOnly) {  // C-50, C-51
+  EXPECT_EQ(verdict(R"({"$ref":"#/$defs/a~1b","$defs":{"a/b":{"type":"null"}}})", "1"),
+            "expected null, got 1");
+  EXPECT_EQ(verdict(R"({"$ref":"#name","$defs":{"x":{"$anchor":"name","type":"null"}}})", "null"),
+            "");
+  EXPECT_THAT(verdict(R"({"$ref":"https://example.com/schema"})", "1"),
+              HasSubstr("leaves the document"));
+  EXPECT_THAT(verdict(R"({"$ref":"file:///etc/passwd"})", "1"), HasSubstr("leaves the document"));
+  EXPECT_THAT(verdict(R"({"$ref":"#/$defs/x"})", "1"), HasSubstr("leads nowhere"));
+}
+
+TEST(JsonSchema, ARecursiveSchemaFitsATreeOfAnyHonestDepth) {
+  constexpr std::string_view kTree =
+      R"({"type":"object","properties":{"next":{"$ref":"#"}},"additionalProperties":false})";
+  EXPECT_EQ(verdict(kTree, R"({"next":{"next":{}}})"), "");
+  EXPECT_EQ(verdict(kTree, R"({"next":{"next":{"x":1}}})"),
+            R"(next.next: unexpected property "x")");
+}
+
+TEST(JsonSchema, HostileSchemasEnd) {
+  EXPECT_THAT(verdict(R"({"$ref":"#"})", "1"), HasSubstr("too complex"));
+  EXPECT_THAT(verdict(R"({"not":{"$ref":"#"}})", "1"), HasSubstr("too complex"));
+  EXPECT_THAT(verdict(R"({"anyOf":[{"$ref":"#"},{"$ref":"#"}]})", "1"), HasSubstr("too complex"));
+  std::string doubling = R"({"$ref":"#/$defs/d0","$defs":{"d40":false)";
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + "\"}";
+    doubling += ",\"d" + std::to_string(i) + R"(":{"anyOf":[)" + next + "," + next + "]}";
+  }
+  EXPECT_THAT(verdict(doubling + "}}", "1"), HasSubstr("too complex"));
+  EXPECT_EQ(
+      verdict(R"({"pattern":"^(a+)+$"})", "\"" + std::string(5000, 'a') + "b\"").substr(0, 14),
+      "does not match");
+}
+
+TEST(JsonSchema, RefusesWhatItCannotHonour) {
+  EXPECT_THAT(verdict(R"x({"pattern":"(?=a)"})x", "1"), HasSubstr("the pattern is not supported"));
+  EXPECT_THAT(verdict(R"({"$dynamicRef":"#x"})", "1"), HasSubstr("not supported"));
+  EXPECT_THAT(verdict(R"({"properties":{"a":{"$id":"x"}}})", "1"), HasSubstr("nested $id"));
+  EXPECT_THAT(verdict(R"({"properties":[]})", "1"), HasSubstr("#/properties: must be an object"));
+  EXPECT_THAT(verdict(R"({"type":"strng"})", "1"), HasSubstr("wrong form"));
+  EXPECT_THAT(verdict(R"({"multipleOf":0})", "1"), HasSubstr("wrong form"));
+  EXPECT_THAT(verdict("[]", "1"), HasSubstr("must be an object, true or false"));
+  EXPECT_THAT(verdict(std::string(kMaxSchemaBytes + 1, ' '), "1"), HasSubstr("over the limit"));
+}
+
+TEST(JsonSchema, ComparesAsJsonSchemaDoes) {
+  EXPECT_EQ(verdict(R"({"const":{"a":1,"b":2}})", R"({"b":2.0,"a":1})"), "");
+  EXPECT_EQ(verdict(R"({"enum":[1,"a"]})", "1.0"), "");
+  EXPECT_EQ(verdict(R"({"uniqueItems":true})", R"([{"a":1,"b":2},{"b":2,"a":1.0}])"),
+            "the items are not all different");
+  EXPECT_EQ(verdict(R"({"uniqueItems":true})", R"([1,true,"1",[1]])"), "");
+  EXPECT_EQ(verdict(R"({"maxLength":2})", "\"😀é\""), "");
+  EXPECT_EQ(verdict(R"({"multipleOf":0.01})", "0.07"), "");
+  EXPECT_THAT(verdict(R"({"multipleOf":18446744073709551615})", "-9223372036854775808"),
+              HasSubstr("a multiple of"));
+}
+
+TEST(JsonSchema, PatternsTakeUnicodeEscapes) {
+  EXPECT_EQ(verdict(R"({"pattern":"^\\u00e9\\d+$"})", "\"é42\""), "");
+}
+
+TEST(JsonSchema, FormatsAreAssertions) {  // C-50
+  const auto passes = [](const std::string& format, const std::string& text) {
+    return verdict(R"({"format":")" + format + "\"}", dump_json(Json(text))).empty();
+  };
+  EXPECT_TRUE(passes("date-time", "2999-01-31T00:00:00Z"));
+  EXPECT_FALSE(passes("date-time", "2026-13-01T00:00:00Z"));
+  EXPECT_TRUE(passes("date", "0001-02-03"));
+  EXPECT_TRUE(passes("time", "23:59:59.1+02:00"));
+  EXPECT_FALSE(passes("time", "23:59:59"));
+  EXPECT_TRUE(passes("email", "a.b@example.com"));
+  EXPECT_FALSE(passes("email", "a b@example.com"));
+  EXPECT_TRUE(passes("ipv4", "127.0.0.1"));
+  EXPECT_FALSE(passes("ipv4", "127.0.0.256"));
+  EXPECT_TRUE(passes("ipv6", "::1"));
+  EXPECT_TRUE(passes("uri", "https://example.com/a?b"));
+  EXPECT_FALSE(passes("uri", "no scheme"));
+  EXPECT_TRUE(passes("uuid", "123e4567-e89b-12d3-a456-426614174000"));
+  EXPECT_FALSE(passes("hostname", "-x"));
+  EXPECT_TRUE(passes("json-pointer", "/a~1b"));
+  EXPECT_FALSE(passes("regex", "("));
+  EXPECT_TRUE(passes("made-up", "anything"));
+}
+
+TEST(JsonSchema, UnevaluatedMembersSeeThroughCombinations) {
+  constexpr std::string_view kSchema =
+      R"({"allOf":[{"properties":{"a":true}}],"anyOf":[{"properties":{"b":{"type":"null"}}},true],
+          "unevaluatedProperties":false})";
+  EXPECT_EQ(verdict(kSchema, R"({"a":1,"b":null})"), "");
+  EXPECT_EQ(verdict(kSchema, R"({"a":1,"c":1})"), R"(unexpected property "c")");
+}
+
+}  // namespace
+}  // namespace bawn::contract
