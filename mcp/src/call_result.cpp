@@ -3,10 +3,13 @@
 #include "bawn/contract/confinement.hpp"
 #include "bawn/contract/record.hpp"
 #include "content.hpp"
+#include "json_text.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace bawn::mcp {
 namespace {
@@ -36,52 +39,104 @@ std::optional<Json> record_member(const contract::Details* details) {
   return Json{{"ns", (*record)->name_space}, {"data", contract::dump_json((*record)->data)}};
 }
 
-bool is_empty(const Output& output) {
-  return std::visit([](const auto& value) { return value.empty(); }, output);
+void append_text_block(std::string& text, std::string_view value) {
+  text += R"([{"type":"text","text":)";
+  append_string(text, value);
+  text += "}]";
 }
 
-Json content_for(const Core& core, const contract::Tool& tool, contract::Outcome& outcome,
-                 const WireFeatures& features) {
-  if (outcome.error) {
-    return Json::array({text_block(error_text(core, tool, *outcome.error))});
-  }
-  Output& output = outcome.result.output;
-  if (is_empty(output) && outcome.result.structured) {
+void append_content(std::string& text, const contract::ToolResult& result,
+                    const WireFeatures& features) {
+  const auto* const plain = std::get_if<std::string>(&result.output);
+  const auto* const parts = std::get_if<std::vector<contract::Part>>(&result.output);
+  if (plain != nullptr ? !plain->empty() : !parts->empty()) {
+    plain != nullptr ? append_text_block(text, *plain)
+                     : append_json(text, content_of(*parts, features));
+  } else if (result.structured) {
     // Hosts show the model one of the two forms, so each must be complete.
-    return Json::array({text_block(contract::dump_json(*outcome.result.structured))});
+    std::string structured;
+    append_json(structured, *result.structured);
+    append_text_block(text, structured);
+  } else {
+    append_text_block(text, {});
   }
-  if (is_empty(output)) {
-    output = std::string();
+}
+
+/// The members of `_meta`, each written once there is one.
+class MetaWriter {
+ public:
+  explicit MetaWriter(std::string& text) : text_(text) {}
+  void add_text(std::string_view name, std::string_view value) {
+    text_ += open_ ? "," : R"(,"_meta":{)";
+    open_ = true;
+    append_string(text_, name);
+    text_ += ':';
+    text_ += value;
   }
-  return content_of(std::move(output), features);
+  void add(std::string_view name, const Json& value) {
+    std::string text;
+    append_json(text, value);
+    add_text(name, text);
+  }
+  void close() {
+    if (open_) {
+      text_ += '}';
+    }
+  }
+
+ private:
+  std::string& text_;
+  bool open_ = false;
+};
+
+std::string result_head(const WireFeatures& features) {
+  return features.envelope ? R"({"resultType":"complete","content":)" : R"({"content":)";
 }
 
 }  // namespace
 
-Json call_result(const Core& core, const contract::Tool& tool, contract::Outcome outcome,
-                 const Era& era) {
+std::string call_result(const Core& core, const contract::Tool& tool,
+                        const contract::Outcome& outcome, const Era& era) {
   const WireFeatures features = era.features();
-  Json result = Json::object();
-  result["content"] = content_for(core, tool, outcome, features);
-  if (features.structured && outcome.result.structured) {
-    result["structuredContent"] = *std::move(outcome.result.structured);
+  const contract::ToolResult& result = outcome.result;
+  std::string text = result_head(features);
+  if (outcome.error) {
+    append_text_block(text, error_text(core, tool, *outcome.error));
+  } else {
+    append_content(text, result, features);
   }
-  result["isError"] = outcome.error.has_value();
-  if (outcome.result.confinement) {
-    result["_meta"][std::string(meta::kConfinement)] =
-        contract::to_json(*outcome.result.confinement);
+  if (features.structured && result.structured) {
+    text += R"(,"structuredContent":)";
+    append_json(text, *result.structured);
   }
-  if (auto record = record_member(outcome.result.details.get())) {
-    result["_meta"][std::string(meta::kRecord)] = *std::move(record);
+  text += outcome.error ? R"(,"isError":true)" : R"(,"isError":false)";
+  MetaWriter members(text);
+  if (result.confinement) {
+    members.add(meta::kConfinement, contract::to_json(*result.confinement));
   }
-  return core.finished(std::move(result), era);
+  if (const auto record = record_member(result.details.get())) {
+    members.add(meta::kRecord, *record);
+  }
+  if (features.envelope) {
+    members.add_text(meta::kServerInfo, core.server_info_text());
+  }
+  members.close();
+  text += '}';
+  return text;
 }
 
-Json error_result(const Core& core, std::string text, const Era& era) {
-  Json result = Json::object();
-  result["content"] = Json::array({text_block(std::move(text))});
-  result["isError"] = true;
-  return core.finished(std::move(result), era);
+std::string error_result(const Core& core, std::string_view message, const Era& era) {
+  const WireFeatures features = era.features();
+  std::string text = result_head(features);
+  append_text_block(text, message);
+  text += R"(,"isError":true)";
+  MetaWriter members(text);
+  if (features.envelope) {
+    members.add_text(meta::kServerInfo, core.server_info_text());
+  }
+  members.close();
+  text += '}';
+  return text;
 }
 
 }  // namespace bawn::mcp

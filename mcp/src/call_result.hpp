@@ -9,16 +9,17 @@
 #include "json_rpc.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace bawn::mcp {
 
-/// The result object, with what `era` adds. An error becomes `isError` with its sentence; the
-/// output beside it is not shown, structure and record are. May throw what the tool's details
+/// The result object's text, with what `era` adds. An error becomes `isError` with its sentence;
+/// the output beside it is not shown, structure and record are. May throw what the tool's details
 /// throw.
-[[nodiscard]] Json call_result(const Core& core, const contract::Tool& tool,
-                               contract::Outcome outcome, const Era& era);
+[[nodiscard]] std::string call_result(const Core& core, const contract::Tool& tool,
+                                      const contract::Outcome& outcome, const Era& era);
 
 /// A result of ours instead of the tool's: `isError` with one text.
-[[nodiscard]] Json error_result(const Core& core, std::string text, const Era& era);
+[[nodiscard]] std::string error_result(const Core& core, std::string_view text, const Era& era);
 
 }  // namespace bawn::mcp

@@ -101,13 +101,9 @@ Json text_block(std::string text) {
   return Json{{"type", "text"}, {"text", std::move(text)}};
 }
 
-Json content_of(Output output, const WireFeatures& features) {
+Json content_of(const std::vector<contract::Part>& parts, const WireFeatures& features) {
   Json content = Json::array();
-  if (auto* const text = std::get_if<std::string>(&output)) {
-    content.push_back(text_block(std::move(*text)));
-    return content;
-  }
-  for (const contract::Part& part : std::get<std::vector<contract::Part>>(output)) {
+  for (const contract::Part& part : parts) {
     content.push_back(block_of(part, features));
   }
   return content;

@@ -8,17 +8,15 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace bawn::mcp {
 
-using Output = std::variant<std::string, std::vector<contract::Part>>;
-
-/// The content array: a text is one text block, even when it is empty; parts map one to one, and a
-/// part of a kind that MCP has no block for becomes the text of its JSON. What the receiver's
-/// revision does not know is written as text.
-[[nodiscard]] Json content_of(Output output, const WireFeatures& features);
+/// The content array of a result in parts: they map one to one, and a part of a kind that MCP has
+/// no block for becomes the text of its JSON. What the receiver's revision does not know is written
+/// as text.
+[[nodiscard]] Json content_of(const std::vector<contract::Part>& parts,
+                              const WireFeatures& features);
 
 /// One text block.
 [[nodiscard]] Json text_block(std::string text);

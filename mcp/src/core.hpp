@@ -27,7 +27,10 @@ struct Caching {
 class Core {
  public:
   Core(ServerOptions server_options, Catalog tools)
-      : options(std::move(server_options)), catalog(std::move(tools)), log(options.log) {}
+      : options(std::move(server_options)),
+        catalog(std::move(tools)),
+        log(options.log),
+        server_info_text_(contract::dump_json(server_info(features_of(kModernVersion)))) {}
 
   const ServerOptions options;
   const Catalog catalog;
@@ -35,6 +38,8 @@ class Core {
 
   /// `serverInfo` for a receiver of that revision.
   [[nodiscard]] Json server_info(const WireFeatures& features) const;
+  /// The same as JSON text, for a modern receiver.
+  [[nodiscard]] const std::string& server_info_text() const noexcept { return server_info_text_; }
   /// What the server declares; equals the methods that the dispatcher serves.
   [[nodiscard]] Json capabilities(bool modern) const;
   /// `result` with what its era adds: resultType, ttlMs, cacheScope, serverInfo.
@@ -46,6 +51,7 @@ class Core {
   [[nodiscard]] std::string next_call_id() const;
 
  private:
+  const std::string server_info_text_;
   mutable std::atomic<std::uint64_t> calls_{0};
 };
 

@@ -14,11 +14,6 @@ namespace {
 
 constexpr const char* kLiveId = "a request with this id is still running";
 
-const Json* find(const Json& object, std::string_view name) {
-  const auto found = object.find(name);
-  return found == object.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 const Dispatcher::Method Dispatcher::kMethods[] = {
@@ -116,7 +111,6 @@ void Dispatcher::accept_message(Message message, const std::optional<HttpFacts>&
   Request request{.id = *std::move(message.id),
                   .era = *std::move(era),
                   .params = std::move(message.params),
-                  .arguments = std::move(message.arguments),
                   .outlet = outlet};
   dispatch(message.method, request, jobs);
 }
@@ -125,10 +119,9 @@ void Dispatcher::accept_notification(const Message& message) {
   if (message.method != "notifications/cancelled") {
     return;
   }
-  if (const Json* const target = find(message.params, "requestId")) {
-    if (const auto id = RequestId::from_json(*target)) {
-      peer_->cancel(*id);
-    }
+  const auto target = message.params.find("requestId");
+  if (const auto id = target ? RequestId::from_raw(*target) : std::nullopt) {
+    peer_->cancel(*id);
   }
 }
 
@@ -152,19 +145,19 @@ const Dispatcher::Method* Dispatcher::find_method(std::string_view name, const E
 }
 
 void Dispatcher::initialize(Request& request, std::vector<JobPtr>& /*jobs*/) {
-  const Json* const version = find(request.params, "protocolVersion");
-  if (version == nullptr || !version->is_string()) {
+  const auto version = request.params.find("protocolVersion");
+  const auto asked = version ? string_of(*version) : std::nullopt;
+  if (!asked) {
     refuse(request, RpcCode::InvalidParams, "protocolVersion must be a string");
     return;
   }
-  const Json* const capabilities = find(request.params, "capabilities");
-  if (capabilities != nullptr && !capabilities->is_object()) {
+  const std::string_view capabilities = request.params.find("capabilities").value_or("{}");
+  if (!is_raw_object(capabilities)) {
     refuse(request, RpcCode::InvalidParams, "capabilities must be an object");
     return;
   }
-  const auto& asked = version->get_ref<const std::string&>();
-  const std::string agreed = is_legacy_version(asked) ? asked : std::string(kNewestLegacy);
-  peer_->agree(agreed, capabilities == nullptr ? Json::object() : *capabilities);
+  const std::string agreed = is_legacy_version(*asked) ? *asked : std::string(kNewestLegacy);
+  peer_->agree(agreed, std::string(capabilities));
   Json result = {{"protocolVersion", agreed},
                  {"capabilities", core_->capabilities(false)},
                  {"serverInfo", core_->server_info(features_of(agreed))}};
@@ -181,10 +174,9 @@ void Dispatcher::ping(Request& request, std::vector<JobPtr>& /*jobs*/) {
 void Dispatcher::set_level(Request& request, std::vector<JobPtr>& /*jobs*/) {
   constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
                                                        "error", "critical", "alert",  "emergency"};
-  const Json* const level = find(request.params, "level");
-  const bool known =
-      level != nullptr && level->is_string() &&
-      std::ranges::find(kLevels, level->get_ref<const std::string&>()) != kLevels.end();
+  const auto value = request.params.find("level");
+  const auto level = value ? string_of(*value) : std::nullopt;
+  const bool known = level && std::ranges::find(kLevels, *level) != kLevels.end();
   if (!known) {
     refuse(request, RpcCode::InvalidParams, "level must be one of debug to emergency");
     return;
@@ -204,8 +196,7 @@ void Dispatcher::discover(Request& request, std::vector<JobPtr>& /*jobs*/) {
 }
 
 void Dispatcher::listen(Request& request, std::vector<JobPtr>& /*jobs*/) {
-  const Json* const wanted = find(request.params, "notifications");
-  if (wanted == nullptr || !wanted->is_object()) {
+  if (!is_raw_object(request.params.find("notifications").value_or(""))) {
     refuse(request, RpcCode::InvalidParams, "notifications must be an object");
     return;
   }
@@ -235,26 +226,27 @@ void Dispatcher::list_tools(Request& request, std::vector<JobPtr>& jobs) {
 }
 
 void Dispatcher::call_tool(Request& request, std::vector<JobPtr>& jobs) {
-  const Json* const name = find(request.params, "name");
-  if (name == nullptr || !name->is_string()) {
+  const auto name_text = request.params.find("name");
+  const auto name = name_text ? string_of(*name_text) : std::nullopt;
+  if (!name) {
     refuse(request, RpcCode::InvalidParams, "name must be a string");
     return;
   }
-  const Json* const arguments = find(request.params, "arguments");
-  if (arguments != nullptr && !arguments->is_object()) {
+  const std::string_view arguments = request.params.find("arguments").value_or("{}");
+  if (!is_raw_object(arguments)) {
     refuse(request, RpcCode::InvalidParams, "arguments must be an object");
     return;
   }
-  const Json* const envelope = find(request.params, "_meta");
-  const Json* const token = envelope == nullptr ? nullptr : find(*envelope, meta::kProgressToken);
-  if (token != nullptr && !RequestId::from_json(*token)) {
+  const auto envelope = request.params.find("_meta");
+  const auto token = envelope ? raw_members(*envelope).find(meta::kProgressToken) : std::nullopt;
+  const auto token_value = token ? RequestId::from_raw(*token) : std::nullopt;
+  if (token && !token_value) {
     refuse(request, RpcCode::InvalidParams, "_meta.progressToken must be a string or an integer");
     return;
   }
-  const contract::Tool* const tool = core_->catalog.find(name->get_ref<const std::string&>());
+  const contract::Tool* const tool = core_->catalog.find(*name);
   if (tool == nullptr) {
-    refuse(request, RpcCode::InvalidParams,
-           "Unknown tool: " + shown(name->get_ref<const std::string&>()));
+    refuse(request, RpcCode::InvalidParams, "Unknown tool: " + shown(*name));
     return;
   }
   auto live = peer_->open(request.id, std::move(request.era), request.outlet);
@@ -262,15 +254,12 @@ void Dispatcher::call_tool(Request& request, std::vector<JobPtr>& jobs) {
     refuse(request, RpcCode::InvalidRequest, kLiveId);
     return;
   }
-  if (token != nullptr) {
-    live->want_progress(
-        *token, {.first = core_->options.progress_first, .every = core_->options.progress_every});
-  }
-  if (arguments == nullptr) {
-    request.arguments = "{}";
+  if (token_value) {
+    live->want_progress(token_value->to_json(), {.first = core_->options.progress_first,
+                                                 .every = core_->options.progress_every});
   }
   jobs.push_back(make_call_job({.core = core_, .peer = peer_, .request = std::move(live)}, *tool,
-                               std::move(request.arguments), token != nullptr));
+                               std::string(arguments), token_value.has_value()));
 }
 
 void Dispatcher::reply(const Request& request, const Json& result) {

@@ -37,8 +37,7 @@ class Dispatcher {
   struct Request {
     RequestId id;
     Era era;
-    Json params;
-    std::string arguments;
+    RawObject params;
     std::shared_ptr<Outlet> outlet;
   };
   using Handler = void (Dispatcher::*)(Request&, std::vector<JobPtr>&);

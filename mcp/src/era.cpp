@@ -20,7 +20,7 @@ std::unexpected<RpcError> header_mismatch(std::string message) {
 }
 
 /// The request names a revision in its `_meta`.
-Decision claimed(const Json& envelope, const std::string& claim,
+Decision claimed(const RawObject& envelope, const std::string& claim,
                  const std::optional<HttpFacts>& http) {
   if (http && http->version_header != claim) {
     return header_mismatch(
@@ -31,14 +31,14 @@ Decision claimed(const Json& envelope, const std::string& claim,
   }
   if (claim != kModernVersion) {
     return refuse(RpcCode::UnsupportedVersion, "Unsupported protocol version",
-                  Json{{"supported", {kModernVersion}}, {"requested", claim}});
+                  Json{{"supported", Json::array({kModernVersion})}, {"requested", claim}});
   }
   const auto capabilities = envelope.find(meta::kClientCapabilities);
-  if (capabilities == envelope.end() || !capabilities->is_object()) {
+  if (!capabilities || !is_raw_object(*capabilities)) {
     return refuse(RpcCode::InvalidParams,
                   fmt::format("params._meta must have an object {}", meta::kClientCapabilities));
   }
-  return Era{.modern = true, .version = claim, .client_capabilities = *capabilities};
+  return Era{.modern = true, .version = claim, .client_capabilities = std::string(*capabilities)};
 }
 
 /// No claim on HTTP: the header and the session decide the legacy revision.
@@ -65,20 +65,20 @@ Decision unclaimed_over_http(std::string_view method, const HttpFacts& http, con
 
 }  // namespace
 
-Decision decide_era(std::string_view method, const Json& params,
+Decision decide_era(std::string_view method, const RawObject& params,
                     const std::optional<HttpFacts>& http, const Era& agreed) {
-  const auto envelope = params.find("_meta");
-  if (envelope != params.end()) {
-    if (!envelope->is_object()) {
+  if (const auto raw = params.find("_meta")) {
+    if (!is_raw_object(*raw)) {
       return refuse(RpcCode::InvalidParams, "params._meta must be an object");
     }
-    const auto claim = envelope->find(meta::kProtocolVersion);
-    if (claim != envelope->end()) {
-      if (!claim->is_string()) {
+    const RawObject envelope = raw_members(*raw);
+    if (const auto claim = envelope.find(meta::kProtocolVersion)) {
+      const auto version = string_of(*claim);
+      if (!version) {
         return refuse(RpcCode::InvalidParams,
                       fmt::format("params._meta: {} must be a string", meta::kProtocolVersion));
       }
-      return claimed(*envelope, claim->get_ref<const std::string&>(), http);
+      return claimed(envelope, *version, http);
     }
   }
   if (http) {

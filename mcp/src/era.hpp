@@ -6,6 +6,7 @@
 
 #include "json_rpc.hpp"
 #include "protocol.hpp"
+#include "raw_json.hpp"
 
 #include <expected>
 #include <optional>
@@ -23,8 +24,8 @@ struct HttpFacts {
 /// The rules for one request.
 struct Era {
   bool modern = false;
-  std::string version;  ///< the revision its answer is written in
-  Json client_capabilities = Json::object();
+  std::string version;                     ///< the revision its answer is written in
+  std::string client_capabilities = "{}";  ///< JSON text
 
   [[nodiscard]] WireFeatures features() const noexcept { return features_of(version); }
 };
@@ -33,7 +34,8 @@ struct Era {
 /// request, what was agreed with `initialize` on this connection (empty before that).
 ///
 /// Errors: the error to answer; see the table in docs/mcp.md, each row of which is a test.
-[[nodiscard]] std::expected<Era, RpcError> decide_era(std::string_view method, const Json& params,
+[[nodiscard]] std::expected<Era, RpcError> decide_era(std::string_view method,
+                                                      const RawObject& params,
                                                       const std::optional<HttpFacts>& http,
                                                       const Era& agreed);
 

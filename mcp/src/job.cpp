@@ -101,7 +101,9 @@ class CallJob final : public Job {
   }
 
   void refuse(std::string_view why) noexcept override {
-    context_.answer(error_result(*context_.core, std::string(why), context_.request->era()));
+    context_.peer->answer(context_.request, raw_result_line(context_.request->id(),
+                                                            error_result(*context_.core, why,
+                                                                         context_.request->era())));
   }
 
  private:
@@ -113,20 +115,21 @@ class CallJob final : public Job {
       context_.fail(RpcCode::InvalidParams, "Unknown tool: " + shown(tool_.definition().name));
       return;
     }
-    Outcome outcome = execute();
+    const Outcome outcome = execute();
     if (!request.open()) {
       return;
     }
-    Json result = call_result(*context_.core, tool_, std::move(outcome), request.era());
-    std::string line = result_line(request.id(), result);
+    std::string line =
+        raw_result_line(request.id(), call_result(*context_.core, tool_, outcome, request.era()));
     const std::size_t limit = context_.core->options.max_result_bytes;
     if (line.size() > limit) {
-      result = error_result(*context_.core,
-                            fmt::format("the call ran, but its result of {} bytes is over the "
-                                        "limit of {} bytes; ask for less output",
-                                        line.size(), limit),
-                            request.era());
-      line = result_line(request.id(), result);
+      line = raw_result_line(
+          request.id(),
+          error_result(*context_.core,
+                       fmt::format("the call ran, but its result of {} bytes is over the "
+                                   "limit of {} bytes; ask for less output",
+                                   line.size(), limit),
+                       request.era()));
     }
     context_.peer->answer(context_.request, std::move(line));
   }

@@ -1,44 +1,61 @@
 #include "json_rpc.hpp"
 
 #include "bawn/contract/quote.hpp"
+#include "json_text.hpp"
+#include "raw_json.hpp"
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <iterator>
+#include <system_error>
+
 namespace bawn::mcp {
-namespace {
-
-constexpr std::string_view kHead = R"({"jsonrpc":"2.0",)";
-
-}  // namespace
-
-std::optional<RequestId> RequestId::from_json(const Json& value) {
-  if (value.is_string()) {
-    return RequestId(value.get_ref<const std::string&>());
+std::optional<RequestId> RequestId::from_raw(std::string_view value) {
+  if (auto string = string_of(value)) {
+    return RequestId(*std::move(string));
   }
-  if (value.is_number_unsigned()) {
-    return RequestId(value.get<std::uint64_t>());
+  const char* const end = value.data() + value.size();
+  const auto parse = [&](auto number) -> std::optional<RequestId> {
+    const auto read = std::from_chars(value.data(), end, number);
+    return read.ec == std::errc() && read.ptr == end ? std::optional(RequestId(number))
+                                                     : std::nullopt;
+  };
+  if (value.starts_with('-')) {
+    // One integer has one form.
+    return value == "-0" ? RequestId(std::uint64_t{0}) : parse(std::int64_t{});
   }
-  if (value.is_number_integer()) {
-    const auto number = value.get<std::int64_t>();
-    // One integer has one form, however its Json was made.
-    return number < 0 ? RequestId(number) : RequestId(static_cast<std::uint64_t>(number));
-  }
-  return std::nullopt;
+  return parse(std::uint64_t{});
 }
 
 Json RequestId::to_json() const {
   return std::visit([](const auto& value) { return Json(value); }, value_);
 }
 
+void RequestId::append_to(std::string& text) const {
+  if (const auto* const string = std::get_if<std::string>(&value_)) {
+    append_string(text, *string);
+  } else if (const auto* const number = std::get_if<std::uint64_t>(&value_)) {
+    fmt::format_to(std::back_inserter(text), "{}", *number);
+  } else {
+    fmt::format_to(std::back_inserter(text), "{}", std::get<std::int64_t>(value_));
+  }
+}
+
 std::string result_line(const RequestId& id, const Json& result) {
-  const std::string body = contract::dump_json(result);
+  std::string text;
+  append_json(text, result);
+  return raw_result_line(id, text);
+}
+
+std::string raw_result_line(const RequestId& id, std::string_view result) {
+  constexpr std::size_t kAround = 96;
   std::string line;
-  line.reserve(body.size() + 64);
-  line += kHead;
-  line += "\"id\":";
-  line += contract::dump_json(id.to_json());
-  line += ",\"result\":";
-  line += body;
+  line.reserve(result.size() + kAround);
+  line += R"({"jsonrpc":"2.0","id":)";
+  id.append_to(line);
+  line += R"(,"result":)";
+  line += result;
   line += '}';
   return line;
 }
@@ -56,8 +73,12 @@ std::string error_line(const std::optional<RequestId>& id, const RpcError& error
 }
 
 std::string notification_line(std::string_view method, const Json& params) {
-  return fmt::format(R"({}"method":{},"params":{}}})", kHead, contract::dump_json(Json(method)),
-                     contract::dump_json(params));
+  std::string line = R"({"jsonrpc":"2.0","method":)";
+  append_string(line, method);
+  line += R"(,"params":)";
+  append_json(line, params);
+  line += '}';
+  return line;
 }
 
 std::string shown(std::string_view word) {

@@ -23,9 +23,11 @@ class RequestId {
   explicit RequestId(std::uint64_t value) : value_(value) {}
   explicit RequestId(std::int64_t value) : value_(value) {}
 
-  /// None for anything but a string or an integer (null, 1.5, {}, …).
-  [[nodiscard]] static std::optional<RequestId> from_json(const Json& value);
+  /// From a value's text. None for anything but a string or an integer (null, 1.5, {}, …).
+  [[nodiscard]] static std::optional<RequestId> from_raw(std::string_view value);
   [[nodiscard]] Json to_json() const;
+  /// The id as JSON text.
+  void append_to(std::string& text) const;
 
   auto operator<=>(const RequestId&) const = default;
 
@@ -54,6 +56,7 @@ struct RpcError {
 
 /// Lines without their final newline. `result` and `params` go in as they are.
 [[nodiscard]] std::string result_line(const RequestId& id, const Json& result);
+[[nodiscard]] std::string raw_result_line(const RequestId& id, std::string_view result);
 /// Without an id the member is left out: the newer revisions forbid null there.
 [[nodiscard]] std::string error_line(const std::optional<RequestId>& id, const RpcError& error);
 [[nodiscard]] std::string notification_line(std::string_view method, const Json& params);

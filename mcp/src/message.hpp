@@ -3,6 +3,7 @@
 #pragma once
 
 #include "json_rpc.hpp"
+#include "raw_json.hpp"
 
 #include <cstddef>
 #include <expected>
@@ -22,9 +23,8 @@ inline constexpr std::size_t kMaxBatch = 100;
 struct Message {
   std::optional<RequestId> id;
   std::string method;
-  Json params = Json::object();  ///< always an object
-  std::string arguments;         ///< the bytes of `params.arguments`; empty when absent
-  bool ignored = false;          ///< an answer to a request that we never sent
+  RawObject params;      ///< points into the text that was decoded
+  bool ignored = false;  ///< an answer to a request that we never sent
 };
 
 /// What to answer instead, and to whom if that could be read.

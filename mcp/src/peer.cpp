@@ -13,7 +13,7 @@ Era Peer::agreed() const {
   return agreed_;
 }
 
-void Peer::agree(std::string version, Json client_capabilities) {
+void Peer::agree(std::string version, std::string client_capabilities) {
   const std::scoped_lock lock(mutex_);
   agreed_ = {.version = std::move(version), .client_capabilities = std::move(client_capabilities)};
 }

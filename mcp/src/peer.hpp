@@ -27,7 +27,7 @@ class Peer {
   /// What a legacy request is read under: the newest revision until `initialize` agreed on one.
   [[nodiscard]] Era agreed() const;
   /// Notes what `initialize` agreed on.
-  void agree(std::string version, Json client_capabilities);
+  void agree(std::string version, std::string client_capabilities);
 
   [[nodiscard]] bool is_live(const RequestId& id) const;
   /// Registers a request, so that it can be cancelled; null when its id is live.

@@ -113,9 +113,9 @@ bool same_name(std::string_view raw, std::string_view name) {
   return decoded && decoded->is_string() && decoded->get_ref<const std::string&>() == name;
 }
 
-}  // namespace
-
-void visit_members(std::string_view text, const MemberVisitor& visit) {
+/// Calls `visit(name, value)` for each member of the object that `text` begins.
+template <class Visit>
+void visit_members(std::string_view text, Visit&& visit) {
   Cursor cursor(text);
   if (!cursor.take('{')) {
     return;
@@ -126,21 +126,48 @@ void visit_members(std::string_view text, const MemberVisitor& visit) {
       return;
     }
     const auto value = cursor.value();
-    if (!value || !visit(*name, *value)) {
+    if (!value) {
       return;
     }
+    visit(*name, *value);
   } while (cursor.take(','));
 }
 
-std::optional<std::string_view> raw_member(std::string_view text, std::string_view name) {
-  std::optional<std::string_view> found;
-  visit_members(text, [&](std::string_view raw_name, std::string_view value) {
-    if (same_name(raw_name, name)) {
-      found = value;
+}  // namespace
+
+std::optional<std::string_view> RawObject::find(std::string_view name) const {
+  for (const Member& member : members_) {
+    if (same_name(member.name, name)) {
+      return member.value;
     }
-    return !found;
-  });
-  return found;
+  }
+  return std::nullopt;
+}
+
+RawObject raw_members(std::string_view text) {
+  RawObject object;
+  visit_members(text, [&](auto name, auto value) { object.add(name, value); });
+  return object;
+}
+
+RawMessage raw_message(std::string_view text) {
+  RawMessage message{.members = raw_members(text), .params = {}};
+  if (const auto params = message.members.find("params")) {
+    message.params = raw_members(*params);
+  }
+  return message;
+}
+
+std::optional<std::string> string_of(std::string_view value) {
+  if (!is_raw_string(value) || value.size() < 2) {
+    return std::nullopt;
+  }
+  const std::string_view inside = value.substr(1, value.size() - 2);
+  if (inside.find('\\') == std::string_view::npos) {
+    return std::string(inside);
+  }
+  const auto decoded = contract::parse_json(value);
+  return decoded ? std::optional(decoded->get<std::string>()) : std::nullopt;
 }
 
 std::vector<std::string_view> raw_elements(std::string_view text) {
