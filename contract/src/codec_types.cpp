@@ -99,10 +99,15 @@ std::optional<std::chrono::minutes> take_offset(std::string_view& text) {
 
 // The time of day in UTC; negative or beyond a day when the offset moves it there.
 std::optional<std::chrono::nanoseconds> take_time_and_offset(std::string_view& text) {
+  const bool leap = text.size() >= 8 && text.substr(6, 2) == "60";
   const auto time = take_time(text);
   const auto fraction = take_fraction(text);
   const auto offset = take_offset(text);
   if (!time || !fraction || !offset) {
+    return std::nullopt;
+  }
+  // A leap second is 23:59:60 in UTC, which is where the next day begins.
+  if (leap && (*time - *offset) % std::chrono::days(1) != std::chrono::seconds(0)) {
     return std::nullopt;
   }
   return *time + *fraction - *offset;

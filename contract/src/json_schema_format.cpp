@@ -37,8 +37,11 @@ bool is_hostname(std::string_view text) {
 
 bool is_email(std::string_view text) {
   const auto at = text.rfind('@');
-  return at != std::string_view::npos && at > 0 && at <= 64 &&
-         text.substr(0, at).find_first_of(" @\t\r\n<>()[],;:\\\"") == std::string_view::npos &&
+  const std::string_view local = text.substr(0, std::min(at, text.size()));
+  const bool dots =
+      local.starts_with('.') || local.ends_with('.') || local.find("..") != std::string_view::npos;
+  return at != std::string_view::npos && at > 0 && at <= 64 && !dots &&
+         local.find_first_of(" @\t\r\n<>()[],;:\\\"") == std::string_view::npos &&
          is_hostname(text.substr(at + 1));
 }
 
@@ -75,7 +78,8 @@ bool is_uuid(std::string_view text) {
 
 bool is_address(int family, const std::string& text) {
   std::array<unsigned char, sizeof(in6_addr)> address{};
-  return ::inet_pton(family, text.c_str(), address.data()) == 1;
+  return text.find('\0') == std::string::npos &&
+         ::inet_pton(family, text.c_str(), address.data()) == 1;
 }
 
 bool is_json_pointer(std::string_view text) {

@@ -46,6 +46,9 @@ struct ToolOptions {
   /// False: the derived schema says `additionalProperties: false` everywhere, and an unknown
   /// member of the arguments is an error that names it. True: it is ignored.
   bool additional_properties = true;
+  /// Decode as the admission layer wants it (C-95): unknown members are errors, and `1.0` is no
+  /// integer.
+  bool exact_arguments = false;
 };
 
 /// What the model and the harness get from a raw function.
@@ -151,7 +154,9 @@ template <class Args, class Function>
     return detail::construction_error("make_tool", name, "the function is empty");
   }
   constexpr bool kTakesCall = std::invocable<const Function&, const Context&, const Call&, Args>;
-  const DecodeOptions decoding{.reject_unknown = options.strict || !options.additional_properties};
+  const DecodeOptions decoding{
+      .reject_unknown = options.strict || !options.additional_properties || options.exact_arguments,
+      .exact_integers = options.exact_arguments};
   auto run = [decoding, function](const Context& context, const Call& call,
                                   const JsonNode& node) -> Outcome {
     auto args = decode<Args>(node, decoding);
