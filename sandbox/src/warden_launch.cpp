@@ -4,17 +4,14 @@
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/procfs.hpp"
 #include "bawn/os/spawn.hpp"
+#include "warden.hpp"
 #include "warden_program.hpp"
 #include "wire_encode.hpp"
 
-#include <fmt/format.h>
-
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
-
-#include <array>
-#include <climits>
 
 namespace bawn::sandbox {
 
@@ -31,6 +28,31 @@ Result<os::Pidfd> start_stub(const SessionPlan& plan, const Warden::Options& opt
   spawn.fds = {{memory.get(), wire::kPlanFd}, {stream.get(), wire::kStreamFd}};
   spawn.from_lasting_thread = true;
   return os::spawn(spawn);
+}
+
+/// The stub's work done by this process itself: one fork, no second program in between. The child
+/// is the warden; it sees this process's end by the life pipe and by its death signal.
+Result<> fork_warden(const SessionPlan& plan, const os::UniqueFd& stream, Launched& launched) {
+  const std::string blob = BAWN_TRY(wire::encode_plan(plan, ::getpid(), wire::kForkedWarden));
+  warden::PlanView view;
+  if (!warden::read_plan(reinterpret_cast<const unsigned char*>(blob.data()), blob.size(), view)) {
+    return contract::fail(ErrorCode::Internal, "the plan cannot be read back");
+  }
+  pid_t pid = 0;
+  int life = -1;
+  const warden::Failure failure = warden::start_warden(view, stream.get(), pid, life);
+  launched.life = os::UniqueFd(life);
+  if (failure.failed()) {
+    return std::unexpected(
+        setup_error(plan, failure.step, failure.errnum, failure.index));
+  }
+  launched.child = BAWN_TRY(os::Pidfd::open(pid));
+  return {};
+}
+
+/// Without a PID namespace a stub of its own is needed: it ends what a killed warden leaves.
+bool may_fork(const SessionPlan& plan, const Warden::Options& options) {
+  return options.fork_stub && (plan.namespaces.clone_flags & CLONE_NEWPID) != 0;
 }
 
 Result<> read_ready(Launched& launched, const SessionPlan& plan) {
@@ -58,7 +80,11 @@ Result<> read_ready(Launched& launched, const SessionPlan& plan) {
 Result<Launched> launch_warden(const SessionPlan& plan, const Warden::Options& options) {
   os::SocketPair stream = BAWN_TRY(os::SocketPair::make());
   Launched launched;
-  launched.child = BAWN_TRY(start_stub(plan, options, stream.far));
+  if (may_fork(plan, options)) {
+    BAWN_TRY(fork_warden(plan, stream.far, launched));
+  } else {
+    launched.child = BAWN_TRY(start_stub(plan, options, stream.far));
+  }
   stream.far.reset();  // or its end would never be seen
   launched.link = std::make_shared<WardenLink>(std::move(stream.near));
   auto ready = read_ready(launched, plan);

@@ -31,5 +31,7 @@ struct Launched {
 
 /// The sentence of a SetupFailed frame.
 [[nodiscard]] Error setup_error(const SessionPlan& plan, const Frame& frame);
+[[nodiscard]] Error setup_error(const SessionPlan& plan, wire::Step step, int errnum,
+                                std::uint32_t index);
 
 }  // namespace bawn::sandbox

@@ -119,7 +119,10 @@ Error setup_error(const SessionPlan& plan, const Frame& frame) {
   wire::Reader in = reader_of(frame);
   const auto step = static_cast<wire::Step>(in.u32());
   const int errnum = in.i32();
-  const std::uint32_t index = in.u32();
+  return setup_error(plan, step, errnum, in.u32());
+}
+
+Error setup_error(const SessionPlan& plan, wire::Step step, int errnum, std::uint32_t index) {
   const std::string sentence = fmt::format("the session's wall cannot be built here: {} failed",
                                            what_failed(plan, step, index));
   const Error cause = Error::from_errno(errnum, wire::to_text(step), sentence);

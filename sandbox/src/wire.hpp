@@ -51,7 +51,7 @@ enum PlanFlag : std::uint32_t {
   kNoNewPrivs = 1U << 5U,
   kChildScopeLayer = 1U << 6U,
   kSeccomp = 1U << 7U,
-  kStubInProcess = 1U << 8U,  ///< the stub is the server itself
+  kForkedWarden = 1U << 8U,  ///< forked from the server: its signal handlers came along
 };
 
 /// Bits of a spawn request.

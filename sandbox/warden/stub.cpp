@@ -38,12 +38,7 @@ int write_map(pid_t pid, const char* file, const char* format, unsigned id) noex
   return write_file(path, text, static_cast<std::size_t>(length));
 }
 
-/// The warden's side of clone: waits until the maps are written, learns its number outside.
-[[noreturn]] void begin_warden(const PlanView& plan, int stream_fd, int (&life)[2]) {
-  close(life[1]);
-  run_warden(plan, stream_fd, life[0]);
-}
-
+/// posix_spawn(3) did this for the program; a fork of the server has its handlers.
 void reset_signals() noexcept {
   for (int number = 1; number < NSIG; ++number) {
     signal(number, SIG_DFL);
@@ -91,7 +86,7 @@ int write_identity_maps(bool full, pid_t pid) noexcept {
   return errnum != 0 ? errnum : write_map(pid, "gid_map", "%u %u 1", getegid());
 }
 
-Failure start_warden(const PlanView& plan, int plan_fd, int stream_fd, pid_t& pid, int& life_fd) {
+Failure start_warden(const PlanView& plan, int stream_fd, pid_t& pid, int& life_fd) {
   int life[2];
   if (pipe2(life, O_CLOEXEC) != 0) {
     return {Step::Descriptors, errno, 0};
@@ -100,8 +95,11 @@ Failure start_warden(const PlanView& plan, int plan_fd, int stream_fd, pid_t& pi
   // calls nothing that depends on its cached state, and the caller has one thread.
   const long result = syscall(SYS_clone, plan.clone_flags | SIGCHLD, nullptr, nullptr, nullptr, 0L);
   if (result == 0) {
-    close(plan_fd);
-    begin_warden(plan, stream_fd, life);
+    close(life[1]);
+    if (plan.has(wire::kForkedWarden)) {
+      reset_signals();
+    }
+    run_warden(plan, stream_fd, life[0]);
   }
   const int clone_errno = errno;
   close(life[0]);
@@ -126,7 +124,6 @@ Failure start_warden(const PlanView& plan, int plan_fd, int stream_fd, pid_t& pi
 
 void run_stub(int plan_fd, int stream_fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  reset_signals();
   PlanView plan;
   if (!map_plan(plan_fd, plan)) {
     send_failure(stream_fd, {Step::Plan, EPROTO, 0});
@@ -141,7 +138,7 @@ void run_stub(int plan_fd, int stream_fd) {
   }
   pid_t pid = 0;
   int life_fd = -1;
-  const Failure failure = start_warden(plan, plan_fd, stream_fd, pid, life_fd);
+  const Failure failure = start_warden(plan, stream_fd, pid, life_fd);
   if (failure.failed()) {
     send_failure(stream_fd, failure);
     _exit(1);

@@ -93,11 +93,11 @@ struct Failure {
 /// Makes the namespaces and the warden in them, writes its identity maps and lets it go on. Returns
 /// in the caller only. `life_fd` gets the write end of a pipe whose end tells the warden that the
 /// stub is gone.
-Failure start_warden(const PlanView& plan, int plan_fd, int stream_fd, pid_t& pid, int& life_fd);
+Failure start_warden(const PlanView& plan, int stream_fd, pid_t& pid, int& life_fd);
 /// Maps of a new user namespace's ids, from outside: all of them (root), or the caller's own one.
 /// Returns the errno of what failed, or 0.
 int write_identity_maps(bool full, pid_t pid) noexcept;
-/// The stub's whole life, for the program and for a fork of the server.
+/// The stub's whole life.
 [[noreturn]] void run_stub(int plan_fd, int stream_fd);
 
 // setup.cpp, and the parts it calls in this order

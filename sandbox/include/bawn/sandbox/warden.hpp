@@ -97,7 +97,8 @@ class Warden {
     /// Path of the bawn-warden program; empty = beside this program, then the install's libexec.
     std::string program;
     /// Fork the stub from this process instead of starting the program: only for a process with
-    /// one thread (`bawn run`), where it saves one exec.
+    /// one thread (`bawn run`), where it saves one exec. Without a PID namespace in the plan the
+    /// program is started all the same.
     bool fork_stub = false;
   };
 
