@@ -1,0 +1,95 @@
+#include "samples.hpp"
+
+#include <gmock/gmock.h>
+
+namespace bawn::sandbox {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+SessionPlan plan() {
+  SessionPlan plan;
+  plan.user = "ann";
+  plan.home = "/home/ann";
+  plan.tmp = "/tmp";
+  return plan;
+}
+
+std::vector<std::string> entered(const Policy& policy, const std::vector<std::string>& host) {
+  return session_environment(policy, plan(), host);
+}
+
+TEST(SessionEnvironment, LetsInOnlyWhatThePolicyAllows) {
+  const Policy policy = test::policy_named("workspace-write");
+  const auto environment =
+      entered(policy, {"LANG=C.UTF-8", "LC_TIME=de_DE", "AWS_SECRET_ACCESS_KEY=x", "RANDOM_NAME=1",
+                       "LD_PRELOAD=/tmp/x.so", "BASH_ENV=/tmp/x"});
+  EXPECT_THAT(environment, Contains("LANG=C.UTF-8"));
+  EXPECT_THAT(environment, Contains("LC_TIME=de_DE"));
+  for (const char* name : {"AWS_SECRET", "RANDOM_NAME", "LD_PRELOAD", "BASH_ENV"}) {
+    EXPECT_THAT(environment, Not(Contains(StartsWith(name))));
+  }
+}
+
+TEST(SessionEnvironment, APatternNeverLetsInACredentialAndANameDoes) {
+  Policy policy = test::policy_named("workspace-write");
+  policy.env_allow = {"*"};
+  const std::vector<std::string> host = {"GITHUB_TOKEN=a",
+                                         "MY_API_KEY=b",
+                                         "DB_PASSWORD=c",
+                                         "DATABASE_URL=postgres://u:p@h/db",
+                                         "BAWN_STATE_DIR=x",
+                                         "PLAIN=ok",
+                                         "HOMEPAGE=https://example.org/a@b:c"};
+  const auto by_pattern = entered(policy, host);
+  EXPECT_THAT(by_pattern, Contains("PLAIN=ok"));
+  EXPECT_THAT(by_pattern, Contains(StartsWith("HOMEPAGE=")));
+  for (const char* name : {"GITHUB_TOKEN", "MY_API_KEY", "DB_PASSWORD", "DATABASE_URL", "BAWN_"}) {
+    EXPECT_THAT(by_pattern, Not(Contains(StartsWith(name)))) << name;
+  }
+  policy.env_allow = {"GITHUB_TOKEN"};
+  EXPECT_THAT(entered(policy, host), Contains("GITHUB_TOKEN=a"));
+}
+
+TEST(SessionEnvironment, SetsWhatIsTrueInside) {
+  const auto environment =
+      entered(test::policy_named("workspace-write"), {"HOME=/root", "USER=root", "TMPDIR=/var/x"});
+  EXPECT_THAT(environment, Contains("HOME=/home/ann"));
+  EXPECT_THAT(environment, Contains("USER=ann"));
+  EXPECT_THAT(environment, Contains("TMPDIR=/tmp"));
+  EXPECT_THAT(environment, Contains("XDG_CACHE_HOME=/tmp/.cache"));
+  EXPECT_THAT(environment, Not(Contains("HOME=/root")));
+}
+
+TEST(SessionEnvironment, PathLosesEntriesThatMeanTheCurrentDirectory) {
+  const Policy policy = test::policy_named("workspace-write");
+  EXPECT_THAT(entered(policy, {"PATH=:/usr/bin:.:bin::/bin"}), Contains("PATH=/usr/bin:/bin"));
+  EXPECT_THAT(entered(policy, {"PATH=."}), Contains(StartsWith("PATH=/usr/local/sbin:")));
+  EXPECT_THAT(entered(policy, {}), Contains(StartsWith("PATH=/usr/local/sbin:")));
+}
+
+TEST(SessionEnvironment, SkipsEntriesWithoutAName) {
+  Policy policy = test::policy_named("workspace-write");
+  policy.env_allow = {"*"};
+  const auto environment = entered(policy, {"=x", "novalue", "A=1", "A=2"});
+  EXPECT_THAT(environment, Contains("A=2"));
+  EXPECT_THAT(environment, Not(Contains("A=1")));
+  EXPECT_THAT(environment, Not(Contains("=x")));
+}
+
+TEST(SessionEnvironment, ProxySettingsEnterOnlyWithTheNetwork) {
+  const std::vector<std::string> host = {"HTTPS_PROXY=http://proxy:3128"};
+  EXPECT_THAT(entered(test::policy_named("open-net"), host), Contains(host.front()));
+  EXPECT_THAT(entered(test::policy_named("workspace-write"), host), Not(Contains(host.front())));
+}
+
+TEST(SessionEnvironment, UnconfinedChangesNothing) {
+  const std::vector<std::string> host = {"SECRET_TOKEN=1", "PATH=."};
+  EXPECT_EQ(entered(test::policy_named("unconfined"), host), host);
+}
+
+}  // namespace
+}  // namespace bawn::sandbox

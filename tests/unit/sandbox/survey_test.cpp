@@ -1,0 +1,172 @@
+#include "bawn/os/unique_fd.hpp"
+#include "bawn/sandbox/plan.hpp"
+#include "samples.hpp"
+#include "support/requirements.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace bawn::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+using test::policy_named;
+using test::TempDir;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A home with a workspace below, and the environment that points at them. Each test runs in a
+/// process of its own, so the environment is free to change.
+class Survey : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(workspace);
+    fs::create_directories(state);
+    ::setenv("HOME", home.c_str(), 1);
+    ::setenv("BAWN_STATE_DIR", state.c_str(), 1);
+    policy.run_as = RunAs::Caller;
+  }
+  Result<Place> look(const std::string& session = {}) {
+    return survey(policy, workspace.string(), session);
+  }
+
+  TempDir directory;
+  fs::path home = directory.path() / "home";
+  fs::path workspace = home / "project";
+  fs::path state = home / "state";
+  Policy policy = policy_named("workspace-write");
+};
+
+TEST_F(Survey, FindsSecretsThatExistWithoutLinksAndKnowsDirectories) {
+  fs::create_directories(home / ".ssh");
+  directory.write("home/real-netrc", "secret");
+  fs::create_symlink(home / "real-netrc", home / ".netrc");
+  const auto place = look();
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->existing_secrets, Contains((home / ".ssh").string()));
+  EXPECT_THAT(place->secret_directories, Contains((home / ".ssh").string()));
+  EXPECT_THAT(place->existing_secrets, Contains((home / "real-netrc").string()));
+  EXPECT_THAT(place->existing_secrets, Not(Contains((home / ".aws").string())));
+  EXPECT_THAT(place->existing_secrets, Contains(state.string())) << "bawn's own state";
+}
+
+TEST_F(Survey, RefusesASecretThatIsALinkToSomethingThatMustStayUsable) {
+  fs::create_directory_symlink("/usr", home / ".aws");
+  const auto place = look();
+  ASSERT_FALSE(place);
+  EXPECT_THAT(place.error().message(), HasSubstr("is a link to /usr"));
+}
+
+TEST_F(Survey, ListsSiblingsOfSecretsAndNeverTheSecrets) {
+  fs::create_directories(home / ".ssh");
+  directory.write("home/notes", "x");
+  const auto place = look();
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->readable_without_secrets, Contains((home / "notes").string()));
+  EXPECT_THAT(place->readable_without_secrets, Not(Contains((home / ".ssh").string())));
+  EXPECT_THAT(place->readable_without_secrets, Not(Contains(home.string())));
+  EXPECT_THAT(place->readable_without_secrets, Not(Contains("/dev")));
+}
+
+TEST_F(Survey, LeavesSiblingsOutWhenMountsHideSecrets) {
+  const auto place = survey(policy, workspace.string(), {}, SurveyScope::MountsOnly);
+  ASSERT_TRUE(place);
+  EXPECT_FALSE(place->has_siblings);
+  EXPECT_TRUE(place->readable_without_secrets.empty());
+}
+
+TEST_F(Survey, SortsProtectedNamesByWhetherABindCanHoldThem) {
+  fs::create_directories(workspace / ".git" / "hooks");
+  fs::create_directory_symlink("/usr", workspace / ".vscode");
+  const auto place = look();
+  ASSERT_TRUE(place);
+  EXPECT_THAT(place->existing_protected, Contains((workspace / ".git/hooks").string()));
+  EXPECT_THAT(place->missing_protected, Contains((workspace / ".vscode").string()))
+      << "a link can be replaced";
+  EXPECT_THAT(place->missing_protected, Contains((workspace / ".envrc").string()));
+}
+
+TEST_F(Survey, TheGitFileOfAWorktreeIsProtectedItself) {
+  directory.write("home/project/.git", "gitdir: /elsewhere");
+  const auto place = look();
+  ASSERT_TRUE(place);
+  EXPECT_THAT(place->existing_protected, Contains((workspace / ".git").string()));
+}
+
+TEST_F(Survey, FindsTheHostsListeningUnixSockets) {
+  const std::string path = (home / "s").string();
+  const os::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const auto place = look();
+  ASSERT_TRUE(place);
+  EXPECT_THAT(place->host_sockets, Contains(path));
+}
+
+TEST_F(Survey, RefusesWorkspacesThatCannotBeWalledIn) {
+  const auto refusal = [&](const std::string& path) {
+    const auto place = survey(policy, path, {});
+    return place ? std::string("accepted") : place.error().message();
+  };
+  EXPECT_THAT(refusal("/"), HasSubstr("must not be \"/\""));
+  EXPECT_THAT(refusal("/proc/self"), HasSubstr("must not lie in /proc"));
+  EXPECT_THAT(refusal(directory.write("file", "").string()), HasSubstr("not a directory"));
+  EXPECT_THAT(refusal((home / "absent").string()), HasSubstr("No such file"));
+  EXPECT_THAT(refusal(state.string()), HasSubstr("keeps secret"));
+}
+
+TEST_F(Survey, RefusesAWritableRootThatWouldHoldBawnsStateOrSession) {
+  fs::create_directories(workspace / "session");
+  const auto session = look((workspace / "session").string());
+  ASSERT_FALSE(session);
+  EXPECT_THAT(session.error().message(), HasSubstr("the session directory"));
+  ::setenv("BAWN_STATE_DIR", (workspace / "not-there").c_str(), 1);
+  const auto place = look();
+  ASSERT_FALSE(place);
+  EXPECT_THAT(place.error().message(), HasSubstr("make that directory first"));
+}
+
+TEST_F(Survey, AHomeAsWorkspaceIsTakenWithItsSecretsListed) {
+  fs::create_directories(home / ".ssh");
+  fs::create_directories(state / "sessions" / "1");
+  const auto place = survey(policy, home.string(), (state / "sessions" / "1").string());
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->existing_secrets, Contains((home / ".ssh").string()));
+  EXPECT_THAT(place->existing_secrets, Contains(state.string()));
+}
+
+TEST_F(Survey, RunsAsTheWorkspacesOwnerWhenRootAsksForNothingElse) {
+  BAWN_REQUIRE("root");
+  ASSERT_EQ(::chown(workspace.c_str(), 12345, 12346), 0);
+  policy.run_as = RunAs::WorkspaceOwner;
+  const auto owner = look();
+  ASSERT_TRUE(owner) << owner.error().message();
+  EXPECT_EQ(owner->uid, 12345U);
+  EXPECT_EQ(owner->gid, 12346U);
+  EXPECT_EQ(owner->user, "12345") << "without an account the number";
+  policy.run_as = RunAs::Root;
+  EXPECT_EQ(look()->uid, 0U);
+}
+
+TEST_F(Survey, UnconfinedLooksAtNothingButTheWorkspace) {
+  fs::create_directories(home / ".ssh");
+  policy = policy_named("unconfined");
+  const auto place = look();
+  ASSERT_TRUE(place);
+  EXPECT_TRUE(place->existing_secrets.empty());
+  EXPECT_EQ(place->workspace, workspace.string());
+}
+
+}  // namespace
+}  // namespace bawn::sandbox
