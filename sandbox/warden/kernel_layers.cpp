@@ -20,6 +20,7 @@ constexpr long kAddRule = 445;
 constexpr long kRestrictSelf = 446;
 constexpr int kRulePathBeneath = 1;
 constexpr std::uint64_t kScopeSignal = 2;
+constexpr std::uint64_t kRefer = 1U << 13U;
 /// Rights that exist on a file: execute, write, read, truncate, ioctl.
 constexpr std::uint64_t kFileRights = 0x1U | 0x2U | 0x4U | (1U << 14U) | (1U << 15U);
 
@@ -63,8 +64,21 @@ Failure add_rule(int ruleset, const char* path, std::uint64_t access, std::uint3
 }  // namespace
 
 int make_scope_ruleset() noexcept {
-  const RulesetAttributes attributes = {0, 0, kScopeSignal};
-  return static_cast<int>(syscall(kCreateRuleset, &attributes, sizeof attributes, 0U));
+  // Every layer takes the right to move and link between directories away unless it grants it
+  // (LANDLOCK_ACCESS_FS_REFER), so the scope alone would break `mv` across directories.
+  const RulesetAttributes attributes = {kRefer, 0, kScopeSignal};
+  const int ruleset =
+      static_cast<int>(syscall(kCreateRuleset, &attributes, sizeof attributes, 0U));
+  const int root = open("/", O_PATH | O_CLOEXEC);
+  const PathBeneath rule = {kRefer, root};
+  const bool done =
+      ruleset >= 0 && syscall(kAddRule, ruleset, kRulePathBeneath, &rule, 0U) == 0;
+  close(root);
+  if (!done) {
+    close(ruleset);
+    return -1;
+  }
+  return ruleset;
 }
 
 Failure apply_landlock(const PlanView& plan, Confirmed& confirmed) noexcept {
