@@ -43,8 +43,7 @@ Result<> fork_warden(const SessionPlan& plan, const os::UniqueFd& stream, Launch
   const warden::Failure failure = warden::start_warden(view, stream.get(), pid, life);
   launched.life = os::UniqueFd(life);
   if (failure.failed()) {
-    return std::unexpected(
-        setup_error(plan, failure.step, failure.errnum, failure.index));
+    return std::unexpected(setup_error(plan, failure.step, failure.errnum, failure.index));
   }
   launched.child = BAWN_TRY(os::Pidfd::open(pid));
   return {};

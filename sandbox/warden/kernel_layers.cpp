@@ -67,12 +67,10 @@ int make_scope_ruleset() noexcept {
   // Every layer takes the right to move and link between directories away unless it grants it
   // (LANDLOCK_ACCESS_FS_REFER), so the scope alone would break `mv` across directories.
   const RulesetAttributes attributes = {kRefer, 0, kScopeSignal};
-  const int ruleset =
-      static_cast<int>(syscall(kCreateRuleset, &attributes, sizeof attributes, 0U));
+  const int ruleset = static_cast<int>(syscall(kCreateRuleset, &attributes, sizeof attributes, 0U));
   const int root = open("/", O_PATH | O_CLOEXEC);
   const PathBeneath rule = {kRefer, root};
-  const bool done =
-      ruleset >= 0 && syscall(kAddRule, ruleset, kRulePathBeneath, &rule, 0U) == 0;
+  const bool done = ruleset >= 0 && syscall(kAddRule, ruleset, kRulePathBeneath, &rule, 0U) == 0;
   close(root);
   if (!done) {
     close(ruleset);
