@@ -74,6 +74,9 @@ const std::string& Session::workspace() const noexcept {
 const contract::Confinement& Session::confinement() const noexcept {
   return impl_->warden->report();
 }
+const Identity& Session::identity() const noexcept {
+  return impl_->identity;
+}
 const std::shared_ptr<sandbox::Warden>& Session::warden() const noexcept {
   return impl_->warden;
 }

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <signal.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -65,6 +68,16 @@ Result<> Session::Impl::bring_up() {
   checker = std::make_unique<SyntaxChecker>(warden, config.bash, environment, config.workspace,
                                             marker_prefix + "check");
   shell_ = BAWN_TRY(BashProcess::start(*warden, dir, reports, bash_start({})));
+  struct stat owner{};
+  if (stat(fmt::format("/proc/{}", shell_->child().pid()).c_str(), &owner) == 0) {
+    identity.uid = owner.st_uid;
+    identity.gid = owner.st_gid;
+  }
+  for (const std::string& entry : environment) {
+    if (entry.starts_with("HOME=")) {
+      identity.home = entry.substr(5);
+    }
+  }
   return {};
 }
 
@@ -358,7 +371,7 @@ Result<Restored> Session::Impl::restart(const contract::Context& /*context*/, bo
                                   .call = {},
                                   .not_before = 0,
                                   .keep_pid = 0},
-                                 9);
+                                 SIGKILL);
   }
   auto restored = replace_shell(keep_state);
   release_maintenance();

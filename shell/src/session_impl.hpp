@@ -62,6 +62,7 @@ class Session::Impl {
   const std::shared_ptr<sandbox::Warden> warden;
   const std::vector<std::string> environment;
   const std::string marker_prefix;  ///< call ids are this and a number
+  Identity identity;                ///< set once by bring_up()
   ReportChannel reports;
   Calls calls;
   std::unique_ptr<Keeper> keeper;

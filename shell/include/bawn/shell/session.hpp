@@ -89,6 +89,13 @@ struct CallSummary {
   bool answered = true;  ///< false when it was cancelled, so that its caller never saw the result
 };
 
+/// Who commands run as.
+struct Identity {
+  std::uint32_t uid = 0;  ///< host numbers
+  std::uint32_t gid = 0;
+  std::string home;  ///< HOME of the session's environment
+};
+
 /// Threads: thread-safe. One `bash` call runs at a time; `exec` calls run beside it.
 class Session {
  public:
@@ -146,6 +153,7 @@ class Session {
   [[nodiscard]] const std::string& workspace() const noexcept;
   /// What the warden confirmed.
   [[nodiscard]] const contract::Confinement& confinement() const noexcept;
+  [[nodiscard]] const Identity& identity() const noexcept;
   /// For whoever resolves paths inside this wall.
   [[nodiscard]] const std::shared_ptr<sandbox::Warden>& warden() const noexcept;
   /// False once the wall is gone.

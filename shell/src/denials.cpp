@@ -1,0 +1,189 @@
+#include "denials.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace bawn::shell {
+
+namespace {
+
+constexpr std::size_t kMaxDenials = 16;
+constexpr std::array<std::string_view, 3> kRefusals = {"Permission denied", "Read-only file system",
+                                                       "Operation not permitted"};
+constexpr std::array<std::string_view, 6> kNoNetwork = {"Could not resolve host",
+                                                        "Temporary failure in name resolution",
+                                                        "Network is unreachable",
+                                                        "Name or service not known",
+                                                        "Address family not supported by protocol",
+                                                        "nodename nor servname"};
+
+bool contains_any(std::string_view line, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return line.find(word) != std::string_view::npos;
+  });
+}
+
+bool is_within(const std::string& path, const std::string& root) {
+  return path == root || root == "/" || (path.starts_with(root) && path[root.size()] == '/');
+}
+
+/// What stands in quotes, or else the part before the refusal: "touch: cannot touch 'x': …",
+/// "bash: line 1: x: …", "PermissionError: [Errno 13] …: 'x'".
+std::string path_in(std::string_view line) {
+  for (const auto& [open, close] : {std::pair<std::string_view, std::string_view>{"'", "'"},
+                                    {"\"", "\""},
+                                    {"\xE2\x80\x98", "\xE2\x80\x99"}}) {
+    const std::size_t begin = line.find(open);
+    const std::size_t end =
+        begin == std::string_view::npos ? begin : line.find(close, begin + open.size());
+    if (end != std::string_view::npos) {
+      return std::string(line.substr(begin + open.size(), end - begin - open.size()));
+    }
+  }
+  for (const std::string_view refusal : kRefusals) {
+    const std::size_t at = line.find(refusal);
+    if (at == std::string_view::npos || at < 2) {
+      continue;
+    }
+    std::string_view before = line.substr(0, at);
+    while (before.ends_with(' ') || before.ends_with(':')) {
+      before.remove_suffix(1);
+    }
+    const std::size_t begin = before.rfind(": ");
+    std::string_view path = begin == std::string_view::npos ? before : before.substr(begin + 2);
+    for (const std::string_view word : {"cannot create ", "cannot open ", "can't open "}) {
+      path.remove_prefix(path.starts_with(word) ? word.size() : 0);
+    }
+    return std::string(path);
+  }
+  return {};
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+bool mode_allows(const struct stat& status, const DenialContext& context, mode_t bit) {
+  const mode_t mode = status.st_uid == context.uid   ? status.st_mode >> 6U
+                      : status.st_gid == context.gid ? status.st_mode >> 3U
+                                                     : status.st_mode;
+  return (mode & bit) != 0;
+}
+
+/// Whether plain permissions would let the command's user do it, as far as they can be seen.
+bool permissions_allow(const std::string& path, const DenialContext& context, bool write) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) == 0) {
+    return mode_allows(status, context, write ? 2 : 4);
+  }
+  const std::string parent = std::filesystem::path(path).parent_path();
+  return stat(parent.c_str(), &status) == 0 && mode_allows(status, context, 2);
+}
+
+std::string expand(const std::string& path, const std::string& home) {
+  return path.starts_with("~/") ? home + path.substr(1) : path;
+}
+
+std::optional<Denial> judge_path(const std::string& path, const DenialContext& context) {
+  const sandbox::Policy& policy = *context.policy;
+  Denial denial;
+  denial.target = path;
+  denial.layer = context.confinement->by;
+  for (const std::string& secret : policy.secrets) {
+    if (is_within(path, expand(secret, context.home))) {
+      denial.op = "read";
+      denial.rule = fmt::format("secrets: {}", secret);
+      denial.hint = "The policy keeps credentials unreadable; ask the user for what is needed.";
+      return denial;
+    }
+  }
+  std::vector<std::string> roots = policy.write;
+  if (policy.write_workspace) {
+    roots.insert(roots.begin(), context.workspace);
+  }
+  const bool writable = std::any_of(roots.begin(), roots.end(),
+                                    [&](const std::string& root) {
+                                      return is_within(path, expand(root, context.home));
+                                    }) ||
+                        is_within(path, "/tmp") || is_within(path, "/dev");
+  denial.op = "write";
+  if (!writable) {
+    if (!permissions_allow(path, context, true)) {
+      return std::nullopt;
+    }
+    denial.rule = roots.empty() ? std::string("nothing but the private /tmp is writable")
+                                : fmt::format("writable: {}", fmt::join(roots, ", "));
+    denial.hint = roots.empty() ? "Write below /tmp, or ask for a policy that may write."
+                                : "Write below one of these or /tmp, or ask for a wider policy.";
+    return denial;
+  }
+  for (const std::string& root : roots) {
+    for (const std::string& name : policy.protected_names) {
+      if (is_within(path, expand(root, context.home) + "/" + name)) {
+        denial.rule = fmt::format("protected: {}", name);
+        denial.hint = "The policy keeps this name read-only; ask the user to change it.";
+        return denial;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> refused_paths(std::string_view text) {
+  std::vector<std::string> paths;
+  for (const std::string_view line : lines_of(text)) {
+    if (paths.size() == kMaxDenials || !contains_any(line, kRefusals)) {
+      continue;
+    }
+    std::string path = path_in(line);
+    if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end()) {
+      paths.push_back(std::move(path));
+    }
+  }
+  return paths;
+}
+
+std::vector<Denial> possible_denials(const CallResult& result, const DenialContext& context) {
+  const bool failed = result.state == CallState::Finished && result.exit_code.value_or(0) != 0;
+  if (!failed || context.policy == nullptr || !context.policy->enforce) {
+    return {};
+  }
+  std::vector<Denial> denials;
+  for (const std::string_view text :
+       {std::string_view(result.err.text), std::string_view(result.out.text)}) {
+    for (const std::string& written : refused_paths(text)) {
+      const std::filesystem::path whole =
+          std::filesystem::path(context.cwd) / expand(written, context.home);
+      if (auto denial = judge_path(whole.lexically_normal(), context)) {
+        denials.push_back(*std::move(denial));
+      }
+    }
+    if (context.policy->network == sandbox::Network::None && contains_any(text, kNoNetwork)) {
+      denials.push_back({.op = "connect",
+                         .target = "network",
+                         .layer = context.confinement->by,
+                         .rule = "network: none",
+                         .hint = "This session has no network; ask for a policy that has."});
+    }
+    if (!denials.empty()) {
+      break;
+    }
+  }
+  return denials;
+}
+
+}  // namespace bawn::shell

@@ -1,0 +1,44 @@
+/// \file
+/// Denials by replay: what of a failed call the policy would refuse. Since a command's words may
+/// lie, this only ever says "possible", and nothing is widened by it.
+#pragma once
+
+#include "bawn/contract/confinement.hpp"
+#include "bawn/sandbox/policy.hpp"
+#include "bawn/shell/call_result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bawn::shell {
+
+struct Denial {
+  std::string op;      ///< "read", "write", "connect"
+  std::string target;  ///< path or address
+  std::string layer;   ///< the layers of the session that hold the rule
+  std::string rule;
+  std::string hint;
+};
+
+/// What the policy is asked about.
+struct DenialContext {
+  const sandbox::Policy* policy = nullptr;
+  const contract::Confinement* confinement = nullptr;
+  std::string workspace;
+  std::string home;
+  std::string cwd;        ///< for relative paths
+  std::uint32_t uid = 0;  ///< who the command ran as, to leave out what plain permissions refuse
+  std::uint32_t gid = 0;
+};
+
+/// Paths that lines of `text` name beside a refusal ("Permission denied", "Read-only file system",
+/// "Operation not permitted"), at most 16, as written.
+[[nodiscard]] std::vector<std::string> refused_paths(std::string_view text);
+
+/// Empty when the call succeeded, or when nothing in it points at the policy.
+[[nodiscard]] std::vector<Denial> possible_denials(const CallResult& result,
+                                                   const DenialContext& context);
+
+}  // namespace bawn::shell

@@ -1,0 +1,103 @@
+#include "bawn/contract/encode.hpp"
+#include "tool_support.hpp"
+
+namespace bawn::shell {
+
+namespace {
+
+using contract::field;
+
+struct BashArgs {
+  std::string command;
+  std::optional<std::string> session;
+  std::optional<std::string> input;
+  std::optional<int> timeout_ms;
+  int yield_ms = 10'000;
+  std::optional<int> max_output_bytes;
+  std::optional<int> output_limit_bytes;
+  bool check_syntax = true;
+  bool keep_options = false;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("command", &BashArgs::command)
+            .desc("Bash text of any length; it is run byte for byte, here-documents included"),
+        field("session", &BashArgs::session)
+            .desc("Name of the session: each has a shell of its own. Left out: the default one"),
+        field("stdin", &BashArgs::input)
+            .desc("Text for standard input. Left out: /dev/null, so nothing waits for input"),
+        field("timeout_ms", &BashArgs::timeout_ms)
+            .desc("Stop the command after this many milliseconds. Left out: no limit")
+            .range(1, 86'400'000),
+        field("yield_ms", &BashArgs::yield_ms)
+            .desc("Answer \"running\" after this many milliseconds; the command goes on and "
+                  "bash_output follows it")
+            .with_default()
+            .range(0, 45'000),
+        field("max_output_bytes", &BashArgs::max_output_bytes)
+            .desc("How much output to show; head and tail when there is more")
+            .range(256, 102'400),
+        field("output_limit_bytes", &BashArgs::output_limit_bytes)
+            .desc("Stop the command when a stream grows beyond this. Left out: never")
+            .range(1, 2'000'000'000),
+        field("check_syntax", &BashArgs::check_syntax)
+            .desc("Parse all of the text before anything runs")
+            .with_default(),
+        field("keep_options", &BashArgs::keep_options)
+            .desc("Leave errexit, nounset, xtrace, verbose and pipefail on for later calls")
+            .with_default());
+  }
+};
+
+constexpr const char* kDescription =
+    "Run bash text in a persistent shell. Working directory, variables, functions, aliases and "
+    "background jobs stay from call to call. Standard output and error come apart, with the exit "
+    "code, the statuses of a pipeline, and exact counts. The call returns when its foreground part "
+    "ends; background jobs go on, and what they print later belongs to their call (bash_output). "
+    "There is no terminal: programs that ask for one fail at once. `exit` and a failing `set -e` "
+    "end only the call: a new shell takes over the state, and the result says so. The session is "
+    "confined; a command that hits the wall fails as usual, and the result names what the wall may "
+    "have refused. One command at a time per session; use exec or another session beside it.";
+
+}  // namespace
+
+Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
+  contract::ToolOptions options;
+  options.resource =
+      "shell:" + (support->options().default_session.empty() ? std::string("session")
+                                                             : support->options().default_session);
+  options.annotations = contract::Annotations{.title = "Run in the persistent shell",
+                                              .read_only = false,
+                                              .destructive = true,
+                                              .idempotent = false,
+                                              .open_world = true};
+  options.confined = [support](const contract::Context& context, std::string_view args) {
+    return support->confined(context, args);
+  };
+  options.output_schema = BAWN_TRY(contract::schema_text_of<CallEntry>());
+  options.additional_properties = false;
+  const auto run = [support](const contract::Context& context, BashArgs args) -> contract::Outcome {
+    const auto session = support->session(context, args.session);
+    if (!session) {
+      return session.error();
+    }
+    BashRequest request;
+    request.command = std::move(args.command);
+    request.input = std::move(args.input);
+    request.timeout = milliseconds_of(args.timeout_ms);
+    request.yield = Milliseconds(args.yield_ms);
+    request.output_limit = static_cast<std::uint64_t>(args.output_limit_bytes.value_or(0));
+    request.view_bytes = args.max_output_bytes ? static_cast<std::size_t>(*args.max_output_bytes)
+                                               : support->options().view_bytes;
+    request.check_syntax = args.check_syntax;
+    request.keep_options = args.keep_options;
+    auto result = (*session)->run(context, std::move(request));
+    if (!result) {
+      return result.error();
+    }
+    return support->outcome(**session, args.session, *std::move(result));
+  };
+  return contract::make_tool<BashArgs>("bash", kDescription, run, std::move(options));
+}
+
+}  // namespace bawn::shell

@@ -1,0 +1,121 @@
+#include "tool_support.hpp"
+
+#include "bawn/contract/call_context.hpp"
+#include "bawn/contract/encode.hpp"
+#include "random_name.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace bawn::shell {
+
+namespace {
+
+/// Who is on the other side, as far as the front tells; empty on stdio, where it is one process.
+std::string client_of(const contract::Context& context) {
+  std::string client;
+  if (const std::string* session = contract::session_from(context)) {
+    client = *session;
+  }
+  if (const contract::Caller* caller = contract::caller_from(context)) {
+    client += fmt::format("\n{}\n{}", caller->account, caller->client_id);
+  }
+  return client;
+}
+
+}  // namespace
+
+ToolSupport::ToolSupport(std::shared_ptr<SessionPool> pool, ToolOptions options)
+    : pool_(std::move(pool)), options_(std::move(options)) {}
+
+Result<std::string> ToolSupport::key(const contract::Context& context,
+                                     const std::optional<std::string>& name) const {
+  const std::string wanted = name.value_or(options_.default_session);
+  if (wanted.empty()) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "this server has no default session: name one with \"session\"");
+  }
+  BAWN_TRY(check_session_name(wanted));
+  const std::string client = client_of(context);
+  if (client.empty()) {
+    return wanted;
+  }
+  const std::lock_guard lock(mutex_);
+  std::string& part = clients_[client];
+  if (part.empty()) {
+    part = random_name(12);
+  }
+  // Names end before the '.', so that no name of one client can be the key of another.
+  return wanted.substr(0, 48) + "." + part;
+}
+
+Result<std::shared_ptr<Session>> ToolSupport::session(
+    const contract::Context& context, const std::optional<std::string>& name) const {
+  return pool_->get(BAWN_TRY(key(context, name)));
+}
+
+Result<std::shared_ptr<Session>> ToolSupport::running(
+    const contract::Context& context, const std::optional<std::string>& name) const {
+  auto found = pool_->find(BAWN_TRY(key(context, name)));
+  if (found == nullptr) {
+    return contract::fail(ErrorCode::NotFound,
+                          fmt::format("session {} does not run; bash or exec starts it",
+                                      name.value_or(options_.default_session)));
+  }
+  return found;
+}
+
+std::vector<Denial> ToolSupport::denials(const Session& session, const CallResult& result) const {
+  return possible_denials(result, {.policy = &session.policy(),
+                                   .confinement = &session.confinement(),
+                                   .workspace = session.workspace(),
+                                   .home = session.identity().home,
+                                   .cwd = result.cwd.empty() ? session.workspace() : result.cwd,
+                                   .uid = session.identity().uid,
+                                   .gid = session.identity().gid});
+}
+
+contract::Outcome ToolSupport::outcome(const Session& session,
+                                       const std::optional<std::string>& name,
+                                       CallResult result) const {
+  result.session = name.value_or(options_.default_session);
+  const std::vector<Denial> refused = denials(session, result);
+  contract::ToolResult made = contract::text_result(to_text(result, refused));
+  auto structured = contract::encode(to_entry(result, refused));
+  if (!structured) {
+    return structured.error();
+  }
+  made.structured = *std::move(structured);
+  made.confinement = session.confinement();
+  return made;
+}
+
+contract::Confinement ToolSupport::confined(const contract::Context& context,
+                                            std::string_view args) const {
+  std::optional<std::string> name;
+  if (const auto parsed = contract::parse_json(args.empty() ? "{}" : args);
+      parsed && parsed->is_object()) {
+    if (const auto found = parsed->find("session"); found != parsed->end() && found->is_string()) {
+      name = found->get<std::string>();
+    }
+  }
+  const auto found = key(context, name);
+  return pool_->confinement(found ? *found : std::string());
+}
+
+std::vector<contract::ToolPtr> make_shell_tools(std::shared_ptr<SessionPool> pool,
+                                                const ToolOptions& options) {
+  const auto support = std::make_shared<const ToolSupport>(std::move(pool), options);
+  std::vector<contract::ToolPtr> tools;
+  for (const auto& make :
+       {make_bash_tool, make_output_tool, make_kill_tool, make_restart_tool, make_exec_tool}) {
+    // Names, schemas and options are constants of this library; the tests make each tool.
+    if (auto tool = make(support)) {
+      tools.push_back(*std::move(tool));
+    }
+  }
+  return tools;
+}
+
+}  // namespace bawn::shell
