@@ -65,7 +65,7 @@ class EndPlan {
 };
 
 Result<> send_inside(sandbox::Warden& warden, int signal) {
-  auto sent = warden.signal({.kind = sandbox::SignalTarget::Kind::Session}, signal);
+  auto sent = warden.signal(sandbox::SignalTarget(), signal);
   if (!sent) {
     return std::unexpected(sent.error());
   }
