@@ -144,13 +144,14 @@ class Supervisor {
 }  // namespace
 
 Result<StdioEnd> serve_stdio(const Server& server, const StdioOptions& options) {
+  // First of all, so that no descriptor of ours can land on a standard one that is closed.
+  Streams streams =
+      BAWN_TRY(open_streams(options.in_fd, options.out_fd, options.take_standard_streams));
   EndingSignals signals;
   if (options.handle_signals) {
     BAWN_TRY(signals.take());
   }
   const UniqueFd parent = options.watch_parent ? watch_parent() : UniqueFd();
-  Streams streams =
-      BAWN_TRY(open_streams(options.in_fd, options.out_fd, options.take_standard_streams));
   const auto loop = BAWN_TRY(EventLoop::create(server.core(), std::move(streams), options));
   if (auto started = loop->start(); !started) {
     [[maybe_unused]] const auto none = loop->stop();

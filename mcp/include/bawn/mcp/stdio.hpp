@@ -27,7 +27,7 @@ struct StdioOptions {
   std::size_t max_line_bytes = 10U << 20U;      ///< of one incoming message
   std::size_t max_outgoing_bytes = 8U << 20U;   ///< waiting for a slow client; see serve_stdio()
   std::chrono::milliseconds eof_grace{1500};    ///< for running calls once the client is gone
-  std::chrono::milliseconds cancel_grace{400};  ///< and for what they return after cancellation
+  std::chrono::milliseconds cancel_grace{300};  ///< and for what they return after cancellation
 
   /// The parent of every call's context: what a host puts here (recorder, session, caller, …) is
   /// found by the tools.
