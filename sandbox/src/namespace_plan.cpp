@@ -144,7 +144,7 @@ class HeldTrees {
 /// lies around it (other sessions, bawn's state) stays hidden.
 void add_session_links(MountList& steps, const Place& place, const std::string& inside) {
   const std::string* secret = secret_above_session(place);
-  const std::string& cover = secret != nullptr ? *secret : place.session_dir;
+  const std::string cover = secret != nullptr ? *secret : session_store(place.session_dir);
   const bool in_shadow = !is_reachable_inside(place, place.session_dir);
   if (!in_shadow) {
     steps.add(Kind::Tmpfs, "tmpfs", cover, "mode=0711,size=64k");

@@ -33,6 +33,11 @@ std::vector<std::string> directories_between(std::string_view root, std::string_
   return found;
 }
 
+std::string session_store(std::string_view session_dir) {
+  std::string parent = parent_of(session_dir);
+  return parent.ends_with("/sessions") ? parent : std::string(session_dir);
+}
+
 bool contains(const std::vector<std::string>& list, std::string_view item) {
   return std::ranges::find(list, item) != list.end();
 }

@@ -25,6 +25,10 @@ namespace bawn::sandbox {
 [[nodiscard]] std::vector<std::string> directories_between(std::string_view root,
                                                            std::string_view path);
 
+/// The directory that holds this session's and its neighbours' directories ("…/sessions"), or the
+/// session's own where it lies elsewhere: what nobody but the session itself may see into.
+[[nodiscard]] std::string session_store(std::string_view session_dir);
+
 [[nodiscard]] bool contains(const std::vector<std::string>& list, std::string_view item);
 
 }  // namespace bawn::sandbox

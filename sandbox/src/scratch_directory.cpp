@@ -1,13 +1,13 @@
 #include "scratch_directory.hpp"
 
+#include "remove_tree.hpp"
+
 #include <fmt/format.h>
 
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 
 namespace bawn::sandbox {
 
@@ -29,9 +29,7 @@ contract::Result<std::shared_ptr<const ScratchDirectory>> ScratchDirectory::make
 }
 
 ScratchDirectory::~ScratchDirectory() {
-  // libstdc++ removes by descriptors since GCC 12: links are never followed.
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  remove_tree(path_);
 }
 
 }  // namespace bawn::sandbox

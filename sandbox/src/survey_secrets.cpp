@@ -144,7 +144,7 @@ void find_siblings(Place& place) {
   std::vector<std::string> hidden = place.existing_secrets;
   hidden.emplace_back("/dev");
   if (!place.session_dir.empty()) {
-    hidden.push_back(place.session_dir);
+    hidden.push_back(session_store(place.session_dir));
   }
   collect_siblings(place, "/", hidden);
 }

@@ -193,6 +193,16 @@ TEST(NamespacePlan, ASessionDirectoryInRunStaysWhereItIs) {
   EXPECT_EQ(std::ranges::count(plan.mounts, Kind::MakeSymlink, &MountStep::kind), 0);
 }
 
+TEST(NamespacePlan, ASessionDirectoryElsewhereHidesItsNeighbours) {
+  Place place = place_for(policy_named("workspace-write"));
+  place.session_dir = "/srv/x/sessions/7";
+  const NamespacePlan plan = plan_for("workspace-write", place);
+  const std::size_t cover = position(plan, Kind::Tmpfs, "/srv/x/sessions");
+  EXPECT_LT(cover, position(plan, Kind::MakeDirectory, "/srv/x/sessions/7"));
+  EXPECT_TRUE(has(plan, Kind::MakeSymlink, "/srv/x/sessions/7/r"));
+  EXPECT_TRUE(has(plan, Kind::MaskDirectory, "/home/ann/.local/state/bawn"));
+}
+
 TEST(NamespacePlan, AHomeAsWorkspaceKeepsItsSecretsMaskedAndTheirParentsPinned) {
   Place place = place_for(policy_named("workspace-write"));
   place.workspace = "/home/ann";

@@ -27,6 +27,11 @@ TEST(Paths, KnowTheirParents) {
   EXPECT_THAT(directories_between("/w", "/w/x"), IsEmpty());
 }
 
+TEST(Paths, ASessionsStoreHidesItsNeighbours) {
+  EXPECT_EQ(session_store("/run/bawn/sessions/7"), "/run/bawn/sessions");
+  EXPECT_EQ(session_store("/tmp/7"), "/tmp/7");
+}
+
 TEST(DidYouMean, NamesTheNearestAndKeepsQuietWhenNoneIsNear) {
   const std::vector<std::string> known = {"network", "secrets"};
   EXPECT_EQ(did_you_mean("netwrok", known), "; did you mean \"network\"?");
