@@ -51,7 +51,7 @@ fi
 
 [ -f "$folder/installed-lock.json" ] || skip "the client packages are not installed"
 : "${BAWN:?names the program under test}"
-scratch=$(mktemp -d)
+scratch=$(mktemp -d "$folder/scratch.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/home" "$scratch/workspace"
 # The clients write below HOME; the first node in PATH must be the one that they ask for.

@@ -63,7 +63,9 @@ export async function useShell(call) {
   const wrong = await attempt('wrong arguments are answered', () =>
     call('bash', { command: 42 }).then((result) => `${result.isError} ${textOf(result)}`, (error) => `true ${error.message}`));
   check('arguments of the wrong type get a sentence', /^true .*invalid arguments: /s.test(wrong ?? ''), wrong);
+  // Inside, a folder beside the workspace may be a private one; what counts is what the host sees.
   const outside = join(workspace, '..', 'outside');
-  const denied = textOf(await attempt('a write outside is answered', () => bash(`echo x > ${outside}; echo "status $?"`)));
-  check('a write outside the workspace fails', denied.includes('status 1') && !existsSync(outside), denied);
+  await attempt('writes are answered', () => bash(`cd; echo x > ${workspace}/inside; echo x > ${outside}`));
+  check('a write in the workspace is seen by the host', existsSync(join(workspace, 'inside')), workspace);
+  check('a write outside the workspace is not', !existsSync(outside), outside);
 }
