@@ -1,6 +1,5 @@
 #include "call_result.hpp"
 
-#include "bawn/contract/confinement.hpp"
 #include "bawn/contract/record.hpp"
 #include "content.hpp"
 #include "json_text.hpp"
@@ -112,7 +111,7 @@ std::string call_result(const Core& core, const contract::Tool& tool,
   text += outcome.error ? R"(,"isError":true)" : R"(,"isError":false)";
   MetaWriter members(text);
   if (result.confinement) {
-    members.add(meta::kConfinement, contract::to_json(*result.confinement));
+    members.add_text(meta::kConfinement, *core.report_text.of(*result.confinement));
   }
   if (const auto record = record_member(result.details.get())) {
     members.add(meta::kRecord, *record);

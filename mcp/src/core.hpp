@@ -7,6 +7,7 @@
 #include "era.hpp"
 #include "json_rpc.hpp"
 #include "log.hpp"
+#include "report_text.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -35,6 +36,7 @@ class Core {
   const ServerOptions options;
   const Catalog catalog;
   const Log log;
+  const ReportText report_text;
 
   /// `serverInfo` for a receiver of that revision.
   [[nodiscard]] Json server_info(const WireFeatures& features) const;

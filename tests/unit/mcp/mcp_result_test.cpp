@@ -115,6 +115,23 @@ TEST(CallResult, CarriesTheReportAndTheRecord) {
       result_of(Outcome(result, Error(ErrorCode::Busy, "busy")))["_meta"].contains("bawn/record"));
 }
 
+TEST(ReportText, FollowsEveryChangeOfTheReport) {
+  const ReportText text;
+  contract::Confinement report;
+  for (int round = 0; round < 3; ++round) {
+    report.layers.push_back(contract::Layer{.name = "landlock",
+                                            .requested = true,
+                                            .applied = true,
+                                            .abi = 7,
+                                            .missing = {},
+                                            .reason = {}});
+    EXPECT_EQ(*text.of(report), contract::dump_json(contract::to_json(report)));
+    EXPECT_EQ(text.of(report), text.of(report));
+  }
+  report.layers.back().applied = false;
+  EXPECT_EQ(*text.of(report), contract::dump_json(contract::to_json(report)));
+}
+
 TEST(CallResult, ARecordThatCannotBeWrittenSaysSoInItsPlace) {
   ToolResult result = text_result("x");
   result.details =

@@ -20,6 +20,8 @@ struct Layer {
   std::optional<int> abi{};  ///< Landlock ABI in force, where it has a meaning
   std::vector<std::string> missing{};  ///< parts that could not be had, in plain words
   std::string reason{};                ///< why it is not applied, empty when it is
+
+  bool operator==(const Layer&) const = default;
 };
 
 /// A report, or with `confirmed == false` a forecast made from the policy and the kernel's
@@ -35,6 +37,8 @@ struct Confinement {
   std::vector<std::string> guarantees{};  ///< what holds: "fs-write", "secrets", "network", …
   std::vector<std::string>
       notes{};  ///< costs and limits that a reader must know, one sentence each
+
+  bool operator==(const Confinement&) const = default;
 };
 
 /// The wire form, members in the order of the struct.
