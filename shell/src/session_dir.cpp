@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace bawn::shell {
@@ -84,6 +86,11 @@ Result<std::string> Session::prepare_directory(const std::string& state_dir, std
       return std::unexpected(
           Error::from_errno(errno, "chmod", fmt::format("cannot set who may enter {}", directory)));
     }
+  }
+  // Serves as /tmp where no mounts can be had.
+  BAWN_TRY(make_directory(path + "/tmp", 0700));
+  if (foreign && chown((path + "/tmp").c_str(), uid, gid) != 0) {
+    return std::unexpected(Error::from_errno(errno, "chown", "cannot give away " + path + "/tmp"));
   }
   if (foreign && (chmod(state_dir.c_str(), 0711) != 0 || chmod(sessions.c_str(), 0711) != 0)) {
     return std::unexpected(
@@ -190,6 +197,9 @@ void SessionDir::remove() const noexcept {
     }
     rmdir(side.c_str());
   }
+  // Nothing of the session runs any more, and links are not followed.
+  std::error_code ignored;
+  std::filesystem::remove_all(path_ + "/tmp", ignored);
   rmdir(path_.c_str());
 }
 

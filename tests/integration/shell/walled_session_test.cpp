@@ -1,0 +1,183 @@
+// The shell behind the real wall: what a command may do, and what it must not reach.
+#include "walled_session.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <random>
+
+namespace bawn::test {
+namespace {
+
+using shell::CallState;
+using shell::Reason;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST_F(WalledSession, KeepsStateAndReportsItsConfinement) {
+  EXPECT_EQ(sh("cd /usr; V=1; f() { echo \"f$V\"; }").exit_code, 0);
+  EXPECT_EQ(sh("pwd; f").out.text, "/usr\nf1\n");
+  EXPECT_TRUE(session_->confinement().confirmed);
+  EXPECT_TRUE(session_->confinement().confined);
+  EXPECT_THAT(session_->confinement().by, HasSubstr("seccomp"));
+}
+
+TEST_F(WalledSession, WritesInTheWorkspaceAndNowhereElse) {
+  EXPECT_EQ(sh("echo x > inside && cat inside").out.text, "x\n");
+  EXPECT_EQ(read_file(workspace_.path() / "inside"), "x\n");
+  EXPECT_EQ(sh("echo x > /tmp/mine && cat /tmp/mine").out.text, "x\n");
+  const auto refused = sh("echo x > /etc/bawn-test");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err.text,
+              ::testing::AnyOf(HasSubstr("Permission denied"), HasSubstr("Read-only file system")));
+}
+
+TEST_F(WalledSession, ErrorsNameBashAndNoFileOfOurs) {
+  const auto result = sh("no-such-command");
+  EXPECT_EQ(result.exit_code, 127);
+  EXPECT_EQ(result.err.text, "bash: no-such-command: command not found\n");
+}
+
+TEST_F(WalledSession, ReportsCannotBeReadOrListedByACommand) {
+  // Control: the same paths as variables of the shell work for writing, which is how it reports.
+  EXPECT_EQ(sh("echo junk > \"$__bf\"").exit_code, 0);
+  EXPECT_NE(sh("timeout 5 head -c 1 \"$__bf\"").exit_code, 0);
+  EXPECT_NE(sh("timeout 5 head -c 1 < \"$__bf\"").exit_code, 0);
+  EXPECT_NE(sh("ls \"$__bw\"").exit_code, 0);
+  EXPECT_NE(sh("ls \"$__br\"").exit_code, 0);
+  EXPECT_NE(sh("touch \"$__bw/new\"").exit_code, 0);
+  EXPECT_NE(sh("touch \"$__br/new\"").exit_code, 0);
+  EXPECT_NE(sh("mv \"$__bf\" \"$__bf.old\"").exit_code, 0);
+  EXPECT_EQ(sh("echo ok").out.text, "ok\n");
+}
+
+TEST_F(WalledSession, AProcessOfAnEarlierCallCannotForgeAReport) {
+  sh("(while :; do printf 'X\\0%d\\0' 0 0 0 0 0 0 > \"$__bf\"; printf "
+     "\"$__bi\\0007\\000\\001$__bi\\000\" "
+     "> \"$__bf\"; done) >/dev/null 2>&1 &");
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(sh("(exit " + std::to_string(i) + ")").exit_code, i);
+  }
+  EXPECT_EQ(sh("kill -9 %1; wait; echo ok").out.text, "ok\n");
+}
+
+TEST_F(WalledSession, EndsNewSessionsDoubleForksAndClearedEnvironments) {
+  const auto result = stopped(
+      "setsid sleep 601 & ( ( sleep 602 & ) & ); env -i setsid sleep 603 & nohup sleep 604 "
+      ">/dev/null 2>&1 & (trap '' INT; sleep 605) & echo x; sleep 606",
+      2);
+  EXPECT_EQ(result.reason, Reason::Cancelled);
+  EXPECT_THAT(result.survivors, IsEmpty());
+  const auto tree = session_->warden()->tree();
+  ASSERT_TRUE(tree);
+  for (const auto& process : *tree) {
+    EXPECT_NE(process.name, "sleep") << process.pid;
+  }
+  EXPECT_EQ(sh("echo ok").out.text, "ok\n");
+}
+
+TEST_F(WalledSession, RestoresTheShellAfterExitExecAndKill) {
+  sh("cd /usr; V='a b'; declare -A M=([k]=v); f() { echo fn; }");
+  EXPECT_EQ(sh("exit 42").exit_code, 42);
+  EXPECT_EQ(sh("pwd; echo $V ${M[k]}; f").out.text, "/usr\na b v\nfn\n");
+  ASSERT_TRUE(session_->restart(contract::Context(), true));
+  EXPECT_EQ(sh("exec sh -c 'exit 6'").exit_code, 6);
+  EXPECT_EQ(sh("echo $V").out.text, "a b\n");
+  ASSERT_TRUE(session_->restart(contract::Context(), true));
+  const auto killed = sh("kill -9 $$");
+  EXPECT_EQ(killed.signal, 9);
+  EXPECT_TRUE(killed.shell_restarted);
+  EXPECT_EQ(sh("echo $V").out.text, "a b\n");
+  EXPECT_EQ(sh("set -e; false").exit_code, 1);
+  EXPECT_EQ(sh("echo $V").out.text, "a b\n");
+}
+
+TEST_F(WalledSession, KillingEverythingInsideLeavesAUsableSession) {
+  const auto result = sh("kill -9 -1");
+  EXPECT_TRUE(result.exit_code.has_value());
+  EXPECT_EQ(sh("echo ok").out.text, "ok\n");
+}
+
+TEST_F(WalledSession, CountsAHundredMegabytesExactly) {
+  const auto result = sh("head -c 100000000 /dev/zero | tr '\\0' 'x'; echo; echo end");
+  EXPECT_EQ(result.out.bytes, 100000005U);
+  EXPECT_EQ(result.out.lines, 2U);
+  EXPECT_THAT(result.out.text, ::testing::EndsWith("end\n"));
+}
+
+TEST_F(WalledSession, KeepsNulAndInvalidBytes) {
+  const auto result = sh("printf 'a\\0b\\xff\\n'");
+  EXPECT_EQ(result.out.text, std::string("a\0b\xEF\xBF\xBD\n", 7));
+  EXPECT_EQ(result.out.bytes, 5U);
+  EXPECT_EQ(result.out.invalid_bytes, 1U);
+}
+
+TEST_F(WalledSession, ExecRunsBesideTheShellWithExactStatus) {
+  shell::ExecRequest request;
+  request.argv = {"sh", "-c", "echo out; kill -TERM $$"};
+  const auto result = session_->exec(contract::Context(), std::move(request));
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_EQ(result->out.text, "out\n");
+  EXPECT_EQ(result->signal, 15);
+  EXPECT_GT(result->peak_memory_bytes.value_or(0), 0U);
+  shell::ExecRequest missing;
+  missing.argv = {"no-such-program"};
+  const auto none = session_->exec(contract::Context(), std::move(missing));
+  ASSERT_TRUE(none) << none.error().message();
+  EXPECT_EQ(none->exit_code, 127);
+  EXPECT_THAT(none->message, HasSubstr("no-such-program"));
+}
+
+TEST_F(WalledSession, NothingIsLeftInTheWorkspaceOrOfTheSession) {
+  sh("true; exit 0");
+  shell::BashRequest running;
+  running.command = "sleep 600 & sleep 600";
+  running.yield = std::chrono::milliseconds(0);
+  run(std::move(running));
+  session_->close();
+  EXPECT_TRUE(std::filesystem::is_empty(workspace_.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(state_.path() / "sessions"));
+}
+
+/// Stops calls of four shapes at random moments.
+class CancelRace : public WalledSession, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(CancelRace, LosesNoReportNoShellAndNoProcess) {
+  std::mt19937 random(20240101);
+  sh("V=kept");
+  for (int i = 0; i < 60; ++i) {
+    shell::BashRequest request;
+    request.command = GetParam();
+    request.yield = std::chrono::milliseconds(0);
+    const auto running = run(std::move(request));
+    // Looks at the call a random number of times: moments all over its life, and no clock.
+    shell::OutputRequest look;
+    look.call = running.call;
+    look.wait = std::chrono::milliseconds(0);
+    for (auto spin = random() % 400; spin > 0; --spin) {
+      ASSERT_TRUE(session_->output(contract::Context(), look));
+    }
+    ASSERT_TRUE(session_->stop(running.call));
+    look.wait.reset();
+    const auto result = session_->output(contract::Context(), look);
+    ASSERT_TRUE(result);
+    EXPECT_FALSE(result->shell_restarted) << "round " << i;
+    EXPECT_TRUE(result->exit_code == 130 || result->exit_code == 0)
+        << "round " << i << ": " << result->exit_code.value_or(-1);
+    EXPECT_THAT(result->survivors, IsEmpty()) << "round " << i;
+    ASSERT_EQ(sh("echo $V").out.text, "kept\n") << "round " << i;
+  }
+  const auto tree = session_->warden()->tree();
+  ASSERT_TRUE(tree);
+  for (const auto& process : *tree) {
+    EXPECT_EQ(process.name, "bash");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CancelRace,
+                         ::testing::Values("/bin/sleep 0.05",
+                                           "/bin/sleep 0.05; echo x; /bin/sleep 0.05",
+                                           "while :; do /bin/true; done", "while :; do :; done"));
+
+}  // namespace
+}  // namespace bawn::test

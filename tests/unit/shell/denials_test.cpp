@@ -1,0 +1,84 @@
+#include "denials.hpp"
+
+#include <gmock/gmock.h>
+
+namespace bawn::shell {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class DenialsTest : public ::testing::Test {
+ protected:
+  DenialsTest() {
+    policy_.write_workspace = true;
+    policy_.write = {"~/.cache"};
+    policy_.secrets = {"~/.ssh"};
+    policy_.protected_names = {".git/hooks"};
+    confinement_.by = "landlock";
+  }
+  std::vector<Denial> judge(const std::string& err, int exit_code = 1) {
+    CallResult result;
+    result.reason = Reason::Exited;
+    result.exit_code = exit_code;
+    result.err.text = err;
+    return possible_denials(result, {.policy = &policy_,
+                                     .confinement = &confinement_,
+                                     .workspace = "/work",
+                                     .home = "/home/u",
+                                     .cwd = "/work/sub",
+                                     .uid = 0,
+                                     .gid = 0});
+  }
+  sandbox::Policy policy_;
+  contract::Confinement confinement_;
+};
+
+TEST(RefusedPaths, AreFoundInTheUsualMessages) {
+  EXPECT_THAT(refused_paths("touch: cannot touch '/etc/x': Read-only file system\n"
+                            "bash: line 1: /etc/y: Permission denied\n"
+                            "sh: 1: cannot create /etc/z: Permission denied\n"
+                            "PermissionError: [Errno 13] Permission denied: '/etc/p'\n"
+                            "all is well: '/etc/no'\n"),
+              ElementsAre("/etc/x", "/etc/y", "/etc/z", "/etc/p"));
+}
+
+TEST_F(DenialsTest, AWriteOutsideTheRootsIsPossible) {
+  const auto denials = judge("touch: cannot touch '/etc/x': Permission denied\n");
+  ASSERT_EQ(denials.size(), 1U);
+  EXPECT_EQ(denials[0].op, "write");
+  EXPECT_EQ(denials[0].target, "/etc/x");
+  EXPECT_THAT(denials[0].rule, HasSubstr("/work"));
+  EXPECT_EQ(denials[0].layer, "landlock");
+}
+
+TEST_F(DenialsTest, RelativePathsCountFromTheWorkingDirectory) {
+  const auto denials = judge("bash: line 1: ../.git/hooks/pre-commit: Permission denied\n");
+  ASSERT_EQ(denials.size(), 1U);
+  EXPECT_EQ(denials[0].rule, "protected: .git/hooks");
+}
+
+TEST_F(DenialsTest, SecretsAreNamed) {
+  const auto denials = judge("cat: /home/u/.ssh/id_rsa: Permission denied\n");
+  ASSERT_EQ(denials.size(), 1U);
+  EXPECT_EQ(denials[0].op, "read");
+}
+
+TEST_F(DenialsTest, WhatThePolicyAllowsIsNoDenial) {
+  EXPECT_THAT(judge("touch: cannot touch '/work/x': Permission denied\n"), IsEmpty());
+  EXPECT_THAT(judge("cat: /home/u/.cache/x: Permission denied\n"), IsEmpty());
+}
+
+TEST_F(DenialsTest, ASuccessHasNone) {
+  EXPECT_THAT(judge("touch: cannot touch '/etc/x': Permission denied\n", 0), IsEmpty());
+}
+
+TEST_F(DenialsTest, ALookUpWithoutNetworkIsPossible) {
+  EXPECT_EQ(judge("curl: (6) Could not resolve host: example.org\n").size(), 1U);
+  policy_.network = sandbox::Network::Full;
+  EXPECT_THAT(judge("curl: (6) Could not resolve host: example.org\n"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace bawn::shell

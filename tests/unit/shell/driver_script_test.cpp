@@ -1,0 +1,45 @@
+#include "driver_script.hpp"
+
+#include <gmock/gmock.h>
+
+namespace bawn::shell {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ShellQuote, MakesOneWordThatStandsForItself) {
+  EXPECT_EQ(shell_quote("plain"), "'plain'");
+  EXPECT_EQ(shell_quote("it's $x `y`"), "'it'\\''s $x `y`'");
+  EXPECT_EQ(shell_quote(""), "''");
+}
+
+TEST(DriverScript, NamesItsPlacesQuoted) {
+  const std::string script = driver_script({.read_side = "/a dir/r/",
+                                            .write_side = "/a dir/w/",
+                                            .report = "/a dir/w/report",
+                                            .exit_state = "/a dir/w/x",
+                                            .marker = "id.",
+                                            .start_nonce = "n0",
+                                            .snapshot = "",
+                                            .directory = "/it's"});
+  EXPECT_THAT(script, HasSubstr("__br='/a dir/r/'\n"));
+  EXPECT_THAT(script, HasSubstr("builtin cd -- '/it'\\''s'\n"));
+  EXPECT_THAT(script, Not(HasSubstr(">/dev/null 2>&1\n__bs"))) << "no state to restore";
+}
+
+TEST(DriverScript, RestoresTheStateBeforeItDefinesItsOwn) {
+  const std::string script = driver_script({.read_side = "/r/",
+                                            .write_side = "/w/",
+                                            .report = "/w/report",
+                                            .exit_state = "/w/x",
+                                            .marker = "id.",
+                                            .start_nonce = "n0",
+                                            .snapshot = "/r/state",
+                                            .directory = "/"});
+  EXPECT_LT(script.find("trap __bx EXIT"), script.find("/r/state"));
+  EXPECT_LT(script.find("/r/state"), script.find("__bs()"));
+}
+
+}  // namespace
+}  // namespace bawn::shell
