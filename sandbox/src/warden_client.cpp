@@ -181,6 +181,7 @@ class WardenClient final : public Warden {
 
   [[nodiscard]] Result<std::vector<ProcessInfo>> tree() override;
   void close() override;
+  [[nodiscard]] const std::shared_ptr<WardenLink>& link() const noexcept { return launched_.link; }
 
  private:
   static Error explain(const SpawnSpec& spec, Error error) {
@@ -252,14 +253,16 @@ void WardenClient::close() {
     (void)::poll(&gone, 1, kLimitMs);
   }
   (void)launched_.child.reap();
+  launched_.link->lose();
 }
 
 }  // namespace
 
 Result<std::shared_ptr<Warden>> Warden::start(const SessionPlan& plan, const Options& options) {
   Launched launched = BAWN_TRY(launch_warden(plan, options));
-  start_reading(launched.link);
-  return std::make_shared<WardenClient>(std::move(launched));
+  auto warden = std::make_shared<WardenClient>(std::move(launched));  // ends it if reading fails
+  BAWN_TRY(start_reading(warden->link()));
+  return warden;
 }
 
 }  // namespace bawn::sandbox

@@ -1,11 +1,11 @@
 // The one thread of a process that reads all wardens' streams.
+#include "os/library_thread.hpp"
 #include "warden_link.hpp"
 
 #include <sys/epoll.h>
 
 #include <array>
 #include <cerrno>
-#include <thread>
 #include <unordered_map>
 
 namespace bawn::sandbox {
@@ -20,18 +20,32 @@ class IoThread {
     return *only;
   }
 
-  void add(const std::shared_ptr<WardenLink>& link) {
+  Result<> add(const std::shared_ptr<WardenLink>& link) {
     const std::scoped_lock lock(mutex_);
-    links_[link->descriptor()] = link;
+    BAWN_TRY(start());
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = link->descriptor();
-    (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link->descriptor(), &event);
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link->descriptor(), &event) != 0) {
+      return std::unexpected(Error::from_errno(errno, "epoll_ctl", "cannot watch a warden"));
+    }
+    links_[link->descriptor()] = link;
+    return {};
   }
 
  private:
-  IoThread() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-    std::thread([this] { run(); }).detach();
+  Result<> start() {
+    if (!epoll_.is_open()) {
+      epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+    }
+    if (!epoll_.is_open()) {
+      return std::unexpected(Error::from_errno(errno, "epoll_create1", "cannot watch wardens"));
+    }
+    if (!running_) {
+      BAWN_TRY(os::start_library_thread([this] { run(); }));
+      running_ = true;
+    }
+    return {};
   }
 
   [[noreturn]] void run() {
@@ -66,14 +80,15 @@ class IoThread {
   }
 
   os::UniqueFd epoll_;
+  bool running_ = false;
   std::mutex mutex_;
   std::unordered_map<int, std::shared_ptr<WardenLink>> links_;
 };
 
 }  // namespace
 
-void start_reading(const std::shared_ptr<WardenLink>& link) {
-  IoThread::instance().add(link);
+Result<> start_reading(const std::shared_ptr<WardenLink>& link) {
+  return IoThread::instance().add(link);
 }
 
 }  // namespace bawn::sandbox

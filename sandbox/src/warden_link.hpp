@@ -36,7 +36,7 @@ class ChildState {
   os::EventFd event_;
 };
 
-/// Threads: thread-safe; on_readable() and lose() are for the I/O thread.
+/// Threads: thread-safe; on_readable() is for the I/O thread.
 class WardenLink {
  public:
   explicit WardenLink(os::UniqueFd socket) : stream_(std::move(socket)) {}
@@ -80,6 +80,8 @@ class WardenLink {
 };
 
 /// Hands the link to the process's one I/O thread, which reads it until it ends.
-void start_reading(const std::shared_ptr<WardenLink>& link);
+///
+/// Errors: ResourceExhausted.
+[[nodiscard]] Result<> start_reading(const std::shared_ptr<WardenLink>& link);
 
 }  // namespace bawn::sandbox

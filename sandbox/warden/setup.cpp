@@ -215,6 +215,8 @@ void run_warden(const PlanView& plan, int stream_fd, int life_fd) {
   // A session of its own: no controlling terminal, and no job-control signal from outside.
   (void)setsid();
   require(station.stream, apply_namespaces(plan, confirmed));
+  // Until it is looked up anew, the working directory is one of the host's mounts.
+  require(station.stream, failed_unless(chdir("/") == 0, Step::Descriptors));
   require(station.stream, take_null());
   require(station.stream, apply_identity(plan));
   require(station.stream, join_keyring(plan, confirmed));

@@ -172,6 +172,17 @@ std::uint32_t signal_many(const Station& station, const Request& request) noexce
   return static_cast<std::uint32_t>(reached_count);
 }
 
+std::uint32_t signal_process(const Station& station, const Request& request) noexcept {
+  Process* processes = nullptr;
+  const std::size_t count = list_session(station, processes);
+  for (std::size_t at = 0; at < count; ++at) {
+    if (processes[at].pid == request.id) {
+      return send_to(station, processes[at], request.signal) ? 1 : 0;
+    }
+  }
+  return 0;
+}
+
 std::uint32_t signal_group(const Station& station, const Request& request) noexcept {
   Process* processes = nullptr;
   const std::size_t count = list_session(station, processes);
@@ -181,6 +192,9 @@ std::uint32_t signal_group(const Station& station, const Request& request) noexc
     const bool member = processes[at].pgid == request.id && processes[at].state != 'Z';
     members += member ? 1 : 0;
     stopped = stopped || (member && needs_continue(request.signal, processes[at].state));
+  }
+  if (members == 0 && is_pending_child(request.id)) {
+    return signal_process(station, request);  // it has not made its session yet
   }
   // A group with no member of the session may be the warden's own or, without a PID namespace, a
   // stranger's.
@@ -192,17 +206,6 @@ std::uint32_t signal_group(const Station& station, const Request& request) noexc
     (void)kill(-request.id, SIGCONT);
   }
   return members;
-}
-
-std::uint32_t signal_process(const Station& station, const Request& request) noexcept {
-  Process* processes = nullptr;
-  const std::size_t count = list_session(station, processes);
-  for (std::size_t at = 0; at < count; ++at) {
-    if (processes[at].pid == request.id) {
-      return send_to(station, processes[at], request.signal) ? 1 : 0;
-    }
-  }
-  return 0;
 }
 
 std::uint32_t perform(const Station& station, const Request& request) noexcept {

@@ -285,6 +285,11 @@ const char* call_of_child(pid_t pid) noexcept {
   return child != nullptr ? child->call : nullptr;
 }
 
+bool is_pending_child(pid_t pid) noexcept {
+  const Child* const child = find_child(pid);
+  return child != nullptr && child->slot != nullptr && child->slot->tid != 0;
+}
+
 bool handle_spawn(const Station& station, const wire::Header& header,
                   int (&fds)[wire::kMaxFds]) noexcept {
   Slot* const slot = take_slot(header.length);

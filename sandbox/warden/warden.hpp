@@ -158,6 +158,8 @@ bool handle_spawn(const Station& station, const wire::Header& header,
 bool reap_children(const Station& station) noexcept;
 /// A direct child by its number (as the warden sees it): its call marker, or null.
 const char* call_of_child(pid_t pid) noexcept;
+/// True for a direct child that has not executed yet.
+bool is_pending_child(pid_t pid) noexcept;
 /// Notes the limits that bind children only.
 void note_child_rlimit(int resource, std::uint64_t soft, std::uint64_t hard) noexcept;
 

@@ -110,4 +110,11 @@ bool Pidfd::reap() const noexcept {
   return info.si_pid != 0;
 }
 
+void Pidfd::wait() const noexcept {
+  pollfd entry{fd_.get(), POLLIN, 0};
+  while (fd_.is_open() && !reap()) {
+    (void)::poll(&entry, 1, -1);
+  }
+}
+
 }  // namespace bawn::os

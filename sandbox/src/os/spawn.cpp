@@ -1,5 +1,7 @@
 #include "bawn/os/spawn.hpp"
 
+#include "library_thread.hpp"
+
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -11,7 +13,6 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <thread>
 
 namespace bawn::os {
 
@@ -28,19 +29,20 @@ class LastingThread {
     return *only;
   }
 
-  void run(const std::function<void()>& work) {
+  contract::Result<> run(const std::function<void()>& work) {
     const std::scoped_lock one_at_a_time(callers_);
+    if (!started_) {
+      BAWN_TRY(start_library_thread([this] { serve(); }));
+      started_ = true;
+    }
     std::unique_lock lock(mutex_);
     work_ = &work;
     changed_.notify_all();
     changed_.wait(lock, [this] { return work_ == nullptr; });
+    return {};
   }
 
  private:
-  LastingThread() {
-    std::thread([this] { serve(); }).detach();
-  }
-
   [[noreturn]] void serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -52,6 +54,7 @@ class LastingThread {
   }
 
   std::mutex callers_;
+  bool started_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   const std::function<void()>* work_ = nullptr;
@@ -161,7 +164,7 @@ contract::Result<Pidfd> spawn(const SpawnOptions& options) {
   }
   contract::Result<Pidfd> result =
       contract::fail(contract::ErrorCode::Internal, "nothing was started");
-  LastingThread::instance().run([&] { result = spawn_here(options); });
+  BAWN_TRY(LastingThread::instance().run([&] { result = spawn_here(options); }));
   return result;
 }
 

@@ -38,6 +38,8 @@ class [[nodiscard]] Pidfd {
   /// Collects our own child that has ended, so that it does not stay a zombie; never blocks.
   /// Returns false while it runs. A child that somebody else collected counts as ended.
   [[nodiscard]] bool reap() const noexcept;
+  /// Waits for our own child to end and collects it. Blocking: without a limit.
+  void wait() const noexcept;
 
  private:
   UniqueFd fd_;

@@ -1,0 +1,30 @@
+#include "library_thread.hpp"
+
+#include <signal.h>
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace bawn::os {
+
+contract::Result<> start_library_thread(std::function<void()> body) {
+  sigset_t every;
+  sigset_t before;
+  (void)::sigfillset(&every);
+  (void)::pthread_sigmask(SIG_SETMASK, &every, &before);
+  int errnum = 0;
+  try {
+    std::thread(std::move(body)).detach();
+  } catch (const std::system_error& error) {
+    errnum = error.code().value();
+  }
+  (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (errnum != 0) {
+    return std::unexpected(
+        contract::Error::from_errno(errnum, "pthread_create", "cannot start a thread"));
+  }
+  return {};
+}
+
+}  // namespace bawn::os

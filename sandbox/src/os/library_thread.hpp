@@ -1,0 +1,17 @@
+/// \file
+/// Threads of the library's own: detached, and deaf to signals.
+#pragma once
+
+#include "bawn/contract/error.hpp"
+
+#include <functional>
+
+namespace bawn::os {
+
+/// Starts `body` on a detached thread that blocks every signal, so that the program's handlers run
+/// on its own threads only. `body` must not return before the process ends.
+///
+/// Errors: ResourceExhausted (no thread can be made).
+[[nodiscard]] contract::Result<> start_library_thread(std::function<void()> body);
+
+}  // namespace bawn::os
