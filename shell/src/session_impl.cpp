@@ -124,7 +124,12 @@ Result<CallPtr> Session::Impl::new_record(const char* kind) {
 
 Result<> Session::Impl::claim_step(const CallPtr& record) {
   std::unique_lock lock(mutex_);
-  slot_free_.wait(lock, [&] { return !maintaining_; });
+  // A call that is being stopped is over for its caller: the next one waits for the few steps of
+  // stopping instead of being told that the shell is busy.
+  slot_free_.wait(lock, [&] {
+    return closed_ ||
+           (!maintaining_ && (running_ == nullptr || running_->stop_cause() == StopCause::None));
+  });
   if (closed_) {
     return contract::fail(ErrorCode::Closed, fmt::format("session {} is closed", config.name));
   }

@@ -93,7 +93,7 @@ Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
     request.keep_options = args.keep_options;
     auto result = (*session)->run(context, std::move(request));
     if (!result) {
-      return result.error();
+      return refusal(result.error());
     }
     return support->outcome(**session, args.session, *std::move(result));
   };

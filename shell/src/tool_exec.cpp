@@ -112,7 +112,7 @@ Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support) {
                                                : support->options().view_bytes;
     auto result = (*session)->exec(context, std::move(request));
     if (!result) {
-      return result.error();
+      return refusal(result.error());
     }
     return support->outcome(**session, args.session, *std::move(result));
   };

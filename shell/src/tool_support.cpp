@@ -34,9 +34,12 @@ Result<std::string> ToolSupport::key(const contract::Context& context,
   const std::string wanted = name.value_or(options_.default_session);
   if (wanted.empty()) {
     return contract::fail(ErrorCode::InvalidArgument,
-                          "this server has no default session: name one with \"session\"");
+                          "invalid arguments: this server has no default session: name one with "
+                          "\"session\"");
   }
-  BAWN_TRY(check_session_name(wanted));
+  if (const auto named = check_session_name(wanted); !named) {
+    return std::unexpected(refusal(named.error()));
+  }
   const std::string client = client_of(context);
   if (client.empty()) {
     return wanted;

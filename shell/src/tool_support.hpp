@@ -62,6 +62,13 @@ using SupportPtr = std::shared_ptr<const ToolSupport>;
 [[nodiscard]] Result<contract::ToolPtr> make_restart_tool(const SupportPtr& support);
 [[nodiscard]] Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support);
 
+/// An argument that the session refused, in the words that begin every refusal of arguments.
+[[nodiscard]] inline Error refusal(const Error& error) {
+  const bool said = error.message().starts_with("invalid arguments:");
+  return error.code() == ErrorCode::InvalidArgument && !said ? error.wrap("invalid arguments")
+                                                             : error;
+}
+
 /// Milliseconds of an argument; the schema's bounds hold already.
 [[nodiscard]] inline std::optional<Milliseconds> milliseconds_of(std::optional<int> value) {
   return value ? std::optional(Milliseconds(*value)) : std::nullopt;
