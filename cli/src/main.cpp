@@ -26,9 +26,11 @@ int run_chosen(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const bool is_help = error.get_exit_code() == 0;
-    const int status = app.exit(error);
-    return is_help ? status : bawn::cli::kOwnFailure;
+    if (error.get_exit_code() == 0) {
+      return app.exit(error);  // help or the version, on standard output
+    }
+    std::fprintf(stderr, "bawn: %s; `bawn --help` lists what there is\n", error.what());
+    return bawn::cli::kOwnFailure;
   }
   return chosen();
 }

@@ -47,6 +47,7 @@ Result<shell::SessionConfig> configure(const WallOptions& options) {
   const auto plan = BAWN_TRY(sandbox::forecast_wall(
       {.policy = config.policy, .workspace = options.workspace, .session_dir = {}, .warden = {}}));
   config.workspace = plan.workspace;
+  BAWN_TRY(check_apart_from_state(config.workspace));
   config.state_dir = BAWN_TRY(runtime_dir());
   config.environment = own_environment();
   return config;

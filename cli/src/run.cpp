@@ -9,6 +9,7 @@
 #include "policy_choice.hpp"
 #include "report_file.hpp"
 #include "run_wait.hpp"
+#include "runtime_dir.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -60,6 +61,7 @@ Result<int> run_command(const RunOptions& options) {
   sandbox::WallRequest request;
   request.policy = BAWN_TRY(choose_policy(options.wall));
   request.workspace = options.wall.workspace;
+  BAWN_TRY(check_apart_from_state(request.workspace));
   request.warden.fork_stub = true;
   auto report = BAWN_TRY(ReportFile::open(options.report));
 
@@ -76,7 +78,7 @@ Result<int> run_command(const RunOptions& options) {
   spec.standard_error = BAWN_TRY(duplicate(STDERR_FILENO));
   auto child = BAWN_TRY(wall.warden->spawn(std::move(spec)));
   BAWN_TRY(child->go());
-  return wait_for(*child, *wall.warden, signals, timeout);
+  return wait_for(*child, *wall.warden, signals, timeout, options.command.front());
 }
 
 }  // namespace

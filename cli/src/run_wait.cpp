@@ -72,9 +72,9 @@ Result<> send_inside(sandbox::Warden& warden, int signal) {
   return {};
 }
 
-void explain_exec_failure(const sandbox::ExitStatus& status) {
+void explain_exec_failure(const sandbox::ExitStatus& status, const std::string& program) {
   if (status.exec_errno != 0) {
-    std::fprintf(stderr, "bawn: the command could not be started: %s\n",
+    std::fprintf(stderr, "bawn: cannot start %s: %s\n", program.c_str(),
                  std::strerror(status.exec_errno));  // NOLINT(concurrency-mt-unsafe): one thread
   }
 }
@@ -105,13 +105,13 @@ std::optional<int> RunSignals::next() const {
 }
 
 Result<int> wait_for(sandbox::Child& child, sandbox::Warden& warden, const RunSignals& signals,
-                     std::optional<std::chrono::milliseconds> timeout) {
+                     std::optional<std::chrono::milliseconds> timeout, const std::string& program) {
   EndPlan plan(timeout);
   std::array<pollfd, 2> watched{{{.fd = child.exit_event(), .events = POLLIN, .revents = 0},
                                  {.fd = signals.fd(), .events = POLLIN, .revents = 0}}};
   for (;;) {
     if (const auto status = child.status()) {
-      explain_exec_failure(*status);
+      explain_exec_failure(*status, program);
       return plan.expired() ? kTimedOut : status->shell_code();
     }
     if (::poll(watched.data(), watched.size(), plan.poll_timeout()) < 0 && errno != EINTR) {

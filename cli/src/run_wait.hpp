@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 namespace bawn::cli {
 
@@ -25,12 +26,14 @@ class RunSignals {
 };
 
 /// Blocks until the command ended and returns the exit status for this process: the command's, 128
-/// plus its signal, 126 or 127 when it could not start, 124 when the timeout ended it.
+/// plus its signal, 126 or 127 when it could not start, 124 when the timeout ended it. `program` is
+/// its name in the sentence about a failed start.
 ///
 /// Each signal that arrives here goes to everything inside. On timeout: SIGTERM, two seconds later
 /// SIGKILL.
 [[nodiscard]] contract::Result<int> wait_for(sandbox::Child& child, sandbox::Warden& warden,
                                              const RunSignals& signals,
-                                             std::optional<std::chrono::milliseconds> timeout);
+                                             std::optional<std::chrono::milliseconds> timeout,
+                                             const std::string& program);
 
 }  // namespace bawn::cli

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 namespace bawn::cli {
 namespace {
@@ -46,6 +48,21 @@ contract::Result<std::string> runtime_dir() {
                     path));
   }
   return path;
+}
+
+contract::Result<> check_apart_from_state(const std::string& workspace) {
+  std::error_code failed;
+  const std::string root = std::filesystem::weakly_canonical(workspace, failed).string();
+  const std::string state = std::filesystem::weakly_canonical(chosen_path(), failed).string();
+  if (!root.empty() && (state == root || state.starts_with(root + "/"))) {
+    return contract::fail(
+        contract::ErrorCode::InvalidArgument,
+        fmt::format(
+            "the workspace {} holds bawn's own state in {}; choose another workspace or set "
+            "BAWN_RUNTIME_DIR",
+            root, state));
+  }
+  return {};
 }
 
 }  // namespace bawn::cli

@@ -15,4 +15,9 @@ namespace bawn::cli {
 /// Errors: PermissionDenied when it exists but belongs to someone else or is a link.
 [[nodiscard]] contract::Result<std::string> runtime_dir();
 
+/// Refuses a workspace that holds that directory: what runs inside could change other sessions.
+///
+/// Errors: InvalidArgument, naming both.
+[[nodiscard]] contract::Result<> check_apart_from_state(const std::string& workspace);
+
 }  // namespace bawn::cli
