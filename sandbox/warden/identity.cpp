@@ -17,13 +17,14 @@ namespace bawn::sandbox::warden {
 namespace {
 
 Failure empty_bounding_set() noexcept {
-  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
-    if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 1 &&
-        prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
-      return {Step::BoundingSet, errno, static_cast<std::uint32_t>(capability)};
-    }
+  int capability = 0;
+  while (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) {
+    ++capability;
   }
-  return {};
+  // EINVAL: behind the last one that this kernel knows.
+  return errno == EINVAL && capability > 0
+             ? Failure{}
+             : Failure{Step::BoundingSet, errno, static_cast<std::uint32_t>(capability)};
 }
 
 bool has_capability(unsigned capability) noexcept {
