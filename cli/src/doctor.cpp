@@ -68,7 +68,6 @@ Policy only(LayerMode Policy::* layer, const Policy& base) {
   policy.landlock = policy.seccomp = policy.namespaces = policy.hygiene = LayerMode::Off;
   policy.*layer = LayerMode::Required;
   policy.require.clear();
-  policy.best_effort = true;
   return policy;
 }
 

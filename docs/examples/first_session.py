@@ -3,13 +3,12 @@
 
 usage: first_session.py BAWN WORKSPACE
 
-Starts the server on stdio, calls the tool `bash` five times over one connection, and prints what an
+Starts the server on stdio, calls the tool `bash` over one connection, and prints what an
 agent would see. It needs nothing but Python's standard library.
 """
 import json
 import subprocess
 import sys
-import threading
 import time
 
 
@@ -29,22 +28,26 @@ class Client:
         self.server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         self.server.stdin.flush()
 
-    def call(self, tool, **arguments):
+    def start(self, tool, **arguments):
         self.last_id += 1
         self.send({"id": self.last_id, "method": "tools/call",
                    "params": {"name": tool, "arguments": arguments, "_meta": self.META}})
+        return self.last_id
+
+    def wait(self, request_id):
         for line in self.server.stdout:
             answer = json.loads(line)
-            if answer.get("id") == self.last_id:
+            if answer.get("id") == request_id:
                 return answer["result"] if "result" in answer else answer["error"]
         raise SystemExit("the server ended without an answer")
 
-    def cancel_after(self, seconds, request_id):
-        timer = threading.Timer(seconds, self.send, [{
-            "method": "notifications/cancelled",
-            "params": {"requestId": request_id, "_meta": self.META}}])
-        timer.start()
-        return timer
+    def call(self, tool, **arguments):
+        return self.wait(self.start(tool, **arguments))
+
+    def cancel(self, request_id):
+        """A cancelled request is not answered: its call is ended, the shell stays."""
+        self.send({"method": "notifications/cancelled",
+                   "params": {"requestId": request_id, "_meta": self.META}})
 
     def close(self):
         self.server.stdin.close()
@@ -73,7 +76,10 @@ def main():
     started = time.monotonic()
     bash("A background server does not hold the call", "python3 -m http.server 8123 >/dev/null 2>&1 & echo started")
     print(f"  (answered after {(time.monotonic() - started) * 1000:.0f} ms)")
-    result = bash("An interrupt ends the command and keeps the shell", "sleep 60", timeout_ms=300)
+    request = client.start("bash", command="echo working; sleep 600")
+    time.sleep(0.3)  # somebody presses stop
+    client.cancel(request)
+    print("\n\033[1mAn interrupt ends the command and keeps the shell\033[0m\n  $ echo working; sleep 600   (cancelled)")
     result = bash("… the same shell goes on", "greet; jobs")
 
     report = result.get("_meta", {}).get("bawn/confinement", {})

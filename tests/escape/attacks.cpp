@@ -4,6 +4,8 @@ namespace bawn::test {
 namespace {
 
 const std::vector<std::string> kNoWrite = {"EACCES", "EROFS", "EPERM"};
+/// The filter says "not supported", so that cp and tar go on without attributes.
+const std::vector<std::string> kNoAttribute = {"EACCES", "EROFS", "EPERM", "ENOTSUP"};
 const std::vector<std::string> kNoLink = {"EACCES", "EROFS", "EPERM", "EXDEV"};
 const std::vector<std::string> kNoProcess = {"ESRCH", "EPERM"};
 const std::vector<std::string> kNoConnection = {"ECONNREFUSED", "ENETUNREACH",  "EACCES",
@@ -36,8 +38,8 @@ std::vector<Attack> file_attacks() {
        kNoLink},
       {"ChangeAModeOutside", "os.chmod(OUT + '/file', 0o600)", kNoWrite, false, true},
       {"ChangeTimesOutside", "os.utime(OUT + '/file', (1, 1))", kNoWrite, false, true},
-      {"SetAnAttributeOutside", "os.setxattr(OUT + '/file', 'user.bawn', b'x')", kNoWrite, false,
-       false, true},
+      {"SetAnAttributeOutside", "os.setxattr(OUT + '/file', 'user.bawn', b'x')", kNoAttribute,
+       false, false, true},
       {"SetUserIdBitInTheWorkspace",
        "open(WS + '/prog', 'w').close(); os.chmod(WS + '/prog', 0o4755)", kNoWrite},
       {"OpenCorePatternForWriting", "os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY)",

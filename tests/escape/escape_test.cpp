@@ -12,10 +12,17 @@
 
 #include <unistd.h>
 
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace bawn::test {
 namespace {
 
 constexpr unsigned kOrdinaryUser = 12345;
+// By path: an ordinary user may not reach what a version manager puts into root's PATH.
+constexpr const char* kPython = "/usr/bin/python3";
 
 struct Mode {
   const char* name;
@@ -27,6 +34,10 @@ struct Case {
   Mode mode;
   Attack attack;
 };
+
+void PrintTo(const Case& tried, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << tried.attack.code;
+}
 
 std::vector<Case> all_cases() {
   const std::vector<Mode> modes = {{"RootAllLayers", 0, ""},
@@ -55,7 +66,7 @@ std::string script(const Arena& arena, const Attack& attack) {
 
 ProgramResult outside(const Case& tried) {
   const Arena arena(tried.mode.uid);
-  return run_program({.argv = {"python3", "-c", script(arena, tried.attack)},
+  return run_program({.argv = {kPython, "-c", script(arena, tried.attack)},
                       .directory = arena.workspace(),
                       .uid = tried.mode.uid});
 }
