@@ -41,7 +41,8 @@ BashCall::BashCall(Session::Impl& session, CallPtr record, BashRequest request,
       session_(session),
       request_(std::move(request)),
       recording_(context.detached()),
-      nonce_(random_name(12)) {}
+      nonce_(random_name(12)),
+      name_(random_name(8)) {}
 
 CallScope BashCall::scope() const {
   const sandbox::Child& child = session_.shell()->child();
@@ -87,24 +88,24 @@ Result<bool> BashCall::begin(const contract::Context& context) {
 
 Result<> BashCall::send_step() {
   const SessionDir& dir = session_.dir;
-  BAWN_TRY(dir.write_text(nonce_, request_.command, text_trailer()));
+  BAWN_TRY(dir.write_text(name_, request_.command, text_trailer()));
   std::string flags;
   if (request_.input) {
-    BAWN_TRY(dir.write_text(nonce_ + ".i", *request_.input));
+    BAWN_TRY(dir.write_text(name_ + ".i", *request_.input));
     flags += 'i';
   }
   if (request_.keep_options) {
     flags += 'k';
   }
-  out_ = BAWN_TRY(dir.make_output(nonce_ + ".o"));
-  err_ = BAWN_TRY(dir.make_output(nonce_ + ".e"));
-  record_->set_script(dir.read_side() + nonce_);
+  out_ = BAWN_TRY(dir.make_output(name_ + ".o"));
+  err_ = BAWN_TRY(dir.make_output(name_ + ".e"));
+  record_->set_script(dir.read_side() + name_);
   pump_.emplace(record_, out_.read.get(), err_.read.get(), session_.shell()->child().exit_event(),
                 &session_.reports, nonce_);
   not_before_ = start_time_now();
-  return session_.shell()->write_line(
-      fmt::format(R"(__bs {} {} {};\. "$__br$__bi" <"$__b0" >"$__bw$__bi.o" 2>"$__bw$__bi.e";__bd)",
-                  nonce_, record_->number, flags));
+  return session_.shell()->write_line(fmt::format(
+      R"(__bs {} {} {} {};\. "$__br$__bg" <"$__b0" >"$__bw$__bg.o" 2>"$__bw$__bg.e";__bd)", nonce_,
+      name_, record_->number, flags));
 }
 
 std::optional<StopResult> BashCall::look() {
@@ -149,11 +150,11 @@ bool BashCall::release_streams() {
   const bool out_held = release_stream(*session_.keeper, Stream::Out, std::move(out_.read));
   const bool err_held = release_stream(*session_.keeper, Stream::Err, std::move(err_.read));
   const SessionDir& dir = session_.dir;
-  dir.remove_output(nonce_ + ".o");
-  dir.remove_output(nonce_ + ".e");
-  dir.remove_text(nonce_);
+  dir.remove_output(name_ + ".o");
+  dir.remove_output(name_ + ".e");
+  dir.remove_text(name_);
   if (request_.input) {
-    dir.remove_text(nonce_ + ".i");
+    dir.remove_text(name_ + ".i");
   }
   return out_held || err_held;
 }
@@ -214,7 +215,7 @@ void BashCall::from_death(CallResult& result) {
 void BashCall::barrier(CallResult& result) {
   BashProcess& shell = *session_.shell();
   const std::string nonce = random_name(12);
-  if (shell.write_line(fmt::format("__bs {} 0 k;__bd", nonce)) &&
+  if (shell.write_line(fmt::format("__bs {} - 0 k;__bd", nonce)) &&
       session_.reports.wait(nonce, shell.child().exit_event(), kBarrierMs)) {
     return;
   }

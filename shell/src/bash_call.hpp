@@ -39,7 +39,8 @@ class BashCall final : public DrivenCall {
   Session::Impl& session_;
   BashRequest request_;
   contract::Context recording_;
-  std::string nonce_;
+  std::string nonce_;  ///< makes its report believed
+  std::string name_;   ///< of its files
   std::uint64_t not_before_ = 0;
   OutputFifo out_;
   OutputFifo err_;

@@ -33,20 +33,21 @@ Result<std::unique_ptr<BashProcess>> BashProcess::start(sandbox::Warden& warden,
                                                         const BashStart& start) {
   os::Pipe lines = BAWN_TRY(os::Pipe::make());
   const std::string nonce = random_name(12);
+  const std::string name = random_name(8);
   DriverSettings settings{.read_side = dir.read_side(),
                           .write_side = dir.write_side(),
                           .report = start.report_path,
-                          .exit_state = dir.write_side() + nonce + ".x",
+                          .exit_state = dir.write_side() + name + ".x",
                           .marker = start.marker_prefix,
                           .start_nonce = nonce,
                           .snapshot = {},
                           .directory = start.directory};
-  os::UniqueFd exit_state = BAWN_TRY(dir.make_state_file(nonce + ".x"));
+  os::UniqueFd exit_state = BAWN_TRY(dir.make_state_file(name + ".x"));
   if (!start.state.empty()) {
-    settings.snapshot = dir.read_side() + nonce + ".s";
-    BAWN_TRY(dir.write_text(nonce + ".s", start.state));
+    settings.snapshot = dir.read_side() + name + ".s";
+    BAWN_TRY(dir.write_text(name + ".s", start.state));
   }
-  BAWN_TRY(dir.write_text(nonce, driver_script(settings)));
+  BAWN_TRY(dir.write_text(name, driver_script(settings)));
 
   sandbox::SpawnSpec spec;
   spec.argv = {start.bash, "--norc", "--noprofile", "--noediting", "-i"};
@@ -60,14 +61,14 @@ Result<std::unique_ptr<BashProcess>> BashProcess::start(sandbox::Warden& warden,
   process->line_read_ = std::move(lines.read);
   process->line_write_ = std::move(lines.write);
   process->exit_state_ = std::move(exit_state);
-  process->exit_name_ = nonce + ".x";
+  process->exit_name_ = name + ".x";
   process->state_limit_ = start.state_limit;
   BAWN_TRY(process->child_->go());
-  BAWN_TRY(process->write_line(fmt::format(". {}", shell_quote(dir.read_side() + nonce))));
+  BAWN_TRY(process->write_line(fmt::format(". {}", shell_quote(dir.read_side() + name))));
 
   auto report = reports.wait(nonce, process->child_->exit_event(), kStartTimeoutMs);
-  dir.remove_text(nonce);
-  dir.remove_text(nonce + ".s");
+  dir.remove_text(name);
+  dir.remove_text(name + ".s");
   if (!report) {
     const auto status = process->child_->status();
     if (status && status->exec_errno != 0) {

@@ -8,23 +8,25 @@ namespace {
 
 // Names are short because bash reads its standard input, a pipe, one byte per read(2).
 //
-// __bs NONCE NUMBER FLAGS  begins a step: the file that the step sources is r/NONCE, its streams
-// are
-//     w/NONCE.o and w/NONCE.e. FLAGS: i = there is an input file, k = leave the options alone.
-//     It returns the status of the step before, so that a text sees the $? that a person would.
+// __bs NONCE NAME NUMBER FLAGS  begins a step: the file that the step sources is r/NAME, its
+//     streams are w/NAME.o and w/NAME.e. FLAGS: i = there is an input file, k = leave the options
+//     alone. It returns the status of the step before, so that a text sees the $? that a person
+//     would. Names may be seen by processes of other calls where a directory can be listed
+//     (Landlock grants listing downwards from "/"); the nonce that makes a report believed never is
+//     a name.
 // __bd  ends a step: from the step line, and again from PROMPT_COMMAND, where the line was cut off
 //     by SIGINT or by an error that returns to the top level. The report is opened by path, so no
 //     child ever holds a descriptor of it.
 // __bx  is the EXIT trap. It takes the options back first, since errexit would end it half-way, and
 //     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
-// __bv FILE  writes the shell's state; __by NONCE does so into w/NONCE and reports.
+// __bv FILE  writes the shell's state; __by NONCE NAME does so into w/NAME and reports.
 //
 // `builtin` guards against functions with a builtin's name; aliases do not matter inside functions
 // that were defined before there were any. No local variables in __bv: they would be in the state.
 constexpr std::string_view kFunctions = R"bash(
 __bs() {
-  __bi=$1 BAWN_CALL=$__bm$2 __bk=${3-} __bq=() __b0=/dev/null
-  if [[ $__bk == *i* ]]; then __b0=$__br$1.i; fi
+  __bi=$1 __bg=$2 BAWN_CALL=$__bm$3 __bk=${4-} __bq=() __b0=/dev/null
+  if [[ $__bk == *i* ]]; then __b0=$__br$2.i; fi
   if [[ $- == *e* ]]; then builtin return 0; fi
   builtin return "$__bz"
 }
@@ -67,7 +69,7 @@ __bx() {
 }
 __by() {
   __b9=$__bz
-  __bv "$__bw$1"
+  __bv "$__bw$2"
   __bi=$1 __bk=k __bq=()
   __bd
   __bz=$__b9

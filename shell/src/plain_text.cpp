@@ -120,9 +120,13 @@ class Scanner {
     if (word.empty()) {
       return false;  // a character that only the parser understands
     }
+    if (begins_subscript(word)) {
+      return false;
+    }
     if (needs_target_) {
       needs_target_ = false;
-      return true;
+      // In "<2>&1" the 2 is no file but the descriptor of the second redirection.
+      return at_ == text_.size() || (text_[at_] != '<' && text_[at_] != '>');
     }
     // A reserved word counts wherever a command may begin, also behind redirections.
     if (!quoted && words_ == 0 &&
@@ -134,6 +138,12 @@ class Scanner {
     redirected_ = true;
     needs_command_ = false;
     return true;
+  }
+
+  /// "name[": the parser looks for the end of an array's subscript.
+  static bool begins_subscript(std::string_view word) noexcept {
+    const auto end = std::find_if_not(word.begin(), word.end(), is_name);
+    return end != word.begin() && end != word.end() && *end == '[';
   }
 
   /// `$name` or `$?`; what begins with `$(`, `${`, `$'` and the like is not plain.

@@ -77,7 +77,8 @@ Result<std::string> Session::prepare_directory(const std::string& state_dir, std
   const std::string path = sessions + "/" + random_name(10);
   // Searchable, not readable, where another user must pass: the random name is what they lack.
   const mode_t passage = foreign ? 0711 : 0700;
-  const mode_t side = foreign ? 0710 : 0700;
+  // Neither side can be listed: the names of other calls' files are nobody's business.
+  const mode_t side = foreign ? 0710 : 0300;
   for (const auto& [directory, mode] :
        {std::pair{path, passage}, {path + "/r", side}, {path + "/w", side}}) {
     BAWN_TRY(make_directory(directory, mode));
@@ -191,6 +192,7 @@ void SessionDir::remove_output(const std::string& name) const noexcept {
 
 void SessionDir::remove() const noexcept {
   for (const std::string& side : {read_path_, write_path_}) {
+    chmod(side.c_str(), 0700);
     const int fd = ::open(side.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0) {
       remove_contents(fd);

@@ -215,13 +215,14 @@ void Session::Impl::save_state() {
   if (shell_ == nullptr || !shell_->running()) {
     return;
   }
-  const std::string name = random_name(12);
+  const std::string name = random_name(8);
+  const std::string nonce = random_name(12);
   const auto file = dir.make_state_file(name);
   if (!file) {
     return;
   }
-  if (shell_->write_line("__by " + name) &&
-      reports.wait(name, shell_->child().exit_event(), kStateTimeoutMs)) {
+  if (shell_->write_line("__by " + nonce + " " + name) &&
+      reports.wait(nonce, shell_->child().exit_event(), kStateTimeoutMs)) {
     std::string state = read_state(file->get(), config.limits.snapshot_bytes);
     if (!state.empty()) {
       state_ = std::move(state);

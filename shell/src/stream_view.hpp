@@ -17,7 +17,7 @@ struct ViewOptions {
   /// The stream may go on: a code point that is not complete yet is left for the next view.
   bool open_end = false;
   /// Shown as "bash" where bash names the file that holds the call's text.
-  std::string script;
+  std::string script{};
 };
 
 /// Shows all from `from` on when it fits, else its first and last parts around one line that says

@@ -25,7 +25,8 @@ TEST_F(WalledSession, KeepsStateAndReportsItsConfinement) {
 TEST_F(WalledSession, WritesInTheWorkspaceAndNowhereElse) {
   EXPECT_EQ(sh("echo x > inside && cat inside").out.text, "x\n");
   EXPECT_EQ(read_file(workspace_.path() / "inside"), "x\n");
-  EXPECT_EQ(sh("echo x > /tmp/mine && cat /tmp/mine").out.text, "x\n");
+  EXPECT_EQ(sh("echo x > \"${TMPDIR:-/tmp}/mine\" && cat \"${TMPDIR:-/tmp}/mine\"").out.text,
+            "x\n");
   const auto refused = sh("echo x > /etc/bawn-test");
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err.text,

@@ -50,11 +50,11 @@ TEST(PlainText, TakesSimpleCommands) {
 
 TEST(PlainText, LeavesTheRestToTheParser) {
   for (const char* text :
-       {"if true; then", "cat <<EOF\nhi", "echo \"abc", "echo 'abc",  "echo $(ls", "a &&",
-        "a |",           "; a",           "a ;; b",     "( a",        "{ a; }",    "a & & b",
-        "echo $((1))",   "echo ${x",      "> ",         "for i in 1", "a\r\n",     "! a",
-        "[[ a",          "a |& b",        "a &> b",     "echo \\",    "x=(1 2",    "f() { :; }",
-        "# comment",     "<<<",           "a >& b"}) {
+       {"if true; then", "cat <<EOF\nhi", "echo \"abc", "echo 'abc",   "echo $(ls", "a &&",
+        "a |",           "; a",           "a ;; b",     "( a",         "{ a; }",    "a & & b",
+        "echo $((1))",   "echo ${x",      "> ",         "for i in 1",  "a\r\n",     "! a",
+        "[[ a",          "a |& b",        "a &> b",     "echo \\",     "x=(1 2",    "f() { :; }",
+        "# comment",     "<<<",           "a[",         "declare a[1", "<2>&1",     "a >& b"}) {
     EXPECT_FALSE(is_plain_text(text)) << text;
   }
 }
