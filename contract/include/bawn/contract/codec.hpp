@@ -31,12 +31,14 @@ struct DecodeOptions {
 /// Where the decoder stands.
 class DecodeState {
  public:
+  /// At the root, where the path is empty.
   explicit DecodeState(const DecodeOptions& options) : options_(options) {}
   [[nodiscard]] const DecodeOptions& options() const noexcept { return options_; }
   /// InvalidArgument, "<path>: <message>".
   [[nodiscard]] std::unexpected<Error> problem(std::string_view message) const;
+  /// InvalidArgument, "<path>: expected <type>, got <value>".
   [[nodiscard]] std::unexpected<Error> expected(std::string_view type, const JsonNode& got) const;
-  /// Runs `decode` with the path one step longer.
+  /// Runs `decode` with the path one step longer: "outer.name" or "outer[3]".
   template <class Decode>
   Result<> in_member(std::string_view name, const Decode& decode) {
     const std::size_t length = path_.size();
@@ -66,6 +68,16 @@ using ShapeStack = std::vector<std::type_index>;
 template <class T>
 inline constexpr bool kUnsupportedType = false;
 
+/// What a type looks like in JSON. A specialisation has three static functions:
+///
+/// - `Result<Shape> shape(ShapeStack&)`: the type as the model sees it. Errors say why it cannot
+///   be expressed; they appear when the tool is made.
+/// - `Result<> decode(T& value, const JsonNode&, DecodeState&)`: fills `value`, which holds T's
+///   initial value. Errors come from `state.problem` or `state.expected`, so that they carry the
+///   path. After an error `value` may be half filled.
+/// - `Result<Json> encode(const T&)`: the reverse. Errors are for values that JSON cannot write.
+///
+/// Threads: all three are called from many threads at once.
 template <class T>
 struct Codec {
   static_assert(kUnsupportedType<T>,
@@ -100,6 +112,7 @@ struct Codec<Json> {
   static Result<Json> encode(const Json& value) { return value; }
 };
 
+/// `true` and `false`; no number and no text is taken for one.
 template <>
 struct Codec<bool> {
   static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::Boolean}; }
@@ -113,6 +126,7 @@ struct Codec<bool> {
   static Result<Json> encode(bool value) { return value; }
 };
 
+/// Text. Reading has made sure that it is UTF-8; bytes that are not are for std::vector<std::byte>.
 template <>
 struct Codec<std::string> {
   static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::String}; }
@@ -126,6 +140,8 @@ struct Codec<std::string> {
   static Result<Json> encode(const std::string& value) { return value; }
 };
 
+/// A whole number that fits T, read from its literal and so exact to the last of 64 bits. `2.0` and
+/// `1e2` count unless `exact_integers`.
 template <detail::Integer T>
 struct Codec<T> {
   static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::Integer}; }
@@ -150,6 +166,7 @@ struct Codec<T> {
   static Result<Json> encode(T value) { return value; }
 };
 
+/// Any number up to T's largest, rounded to T's precision. Infinity and NaN cannot be written.
 template <std::floating_point T>
 struct Codec<T> {
   static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::Number}; }

@@ -1,5 +1,5 @@
 /// \file
-/// Codecs of described structs and enums.
+/// Codecs of described structs and enums, and how a struct's description becomes a shape.
 #pragma once
 
 #include "bawn/contract/codec.hpp"
@@ -19,6 +19,7 @@ namespace bawn::contract {
 
 namespace detail {
 
+/// True for std::optional, which may be left out without saying so in the description.
 template <class T>
 inline constexpr bool kIsOptional = false;
 template <class T>
@@ -35,8 +36,12 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
                                       const std::vector<std::string_view>& known,
                                       const DecodeState& state);
 
+/// "<path>: missing required property", in the words of the validator.
 [[nodiscard]] Error missing_member(std::string_view name, const DecodeState& state);
 
+/// One field of T as the model sees it. A std::optional member is both optional and nullable; an
+/// enum's names are the field's choices unless `one_of` narrows them; a stated default is what a
+/// fresh T holds, so that it cannot differ from what the decoder leaves.
 template <class T, class F, class Access>
 Result<ShapeField> shape_of_field(const F& field, const Access& access, ShapeStack& stack) {
   using M = FieldTypeOf<F>;
@@ -62,6 +67,10 @@ Result<ShapeField> shape_of_field(const F& field, const Access& access, ShapeSta
 
 }  // namespace detail
 
+/// A described struct as an object with its fields in the order of the description.
+///
+/// Decoding leaves a member that is not in the document at its initial value, unless
+/// `require_members`; members that are not described are skipped, unless `reject_unknown`.
 template <Described T>
 struct Codec<T> {
   /// Errors: InvalidArgument: "recursive", a bad enum value, a name described twice.
@@ -137,7 +146,7 @@ struct Codec<T> {
   }
 };
 
-/// A string out of the enumeration's names.
+/// A string out of the enumeration's names. An enum value without a name cannot be encoded.
 template <DescribedEnum E>
 struct Codec<E> {
   static Result<Shape> shape(ShapeStack& /*stack*/) {

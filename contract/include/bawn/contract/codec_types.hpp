@@ -19,6 +19,7 @@ namespace bawn::contract {
 
 namespace detail {
 
+/// Standard alphabet with padding.
 [[nodiscard]] std::string to_base64(const std::vector<std::byte>& bytes);
 /// Standard alphabet with padding (RFC 4648, section 4); none when it is anything else.
 [[nodiscard]] std::optional<std::vector<std::byte>> from_base64(std::string_view text);
@@ -42,6 +43,7 @@ concept Text = requires(const T& value, T& target, std::string_view text) {
   { from_text(text, target) } -> std::same_as<Result<>>;
 };
 
+/// The shape of an array or map whose elements are T.
 template <class T>
 Result<Shape> container_shape(ShapeType type, ShapeStack& stack) {
   Shape shape{.type = type};
@@ -67,6 +69,7 @@ struct Codec<std::optional<T>> {
   }
 };
 
+/// An array of any length. What was in `value` before is replaced, not appended to.
 template <class T>
 struct Codec<std::vector<T>> {
   static Result<Shape> shape(ShapeStack& stack) {
@@ -122,6 +125,8 @@ struct Codec<std::array<T, N>> {
   }
 };
 
+/// An object whose member names are data. Not expressible in a strict schema (C-25). Encoded in the
+/// map's order.
 template <class K, class T>
 struct Codec<std::map<K, T>> {
   static_assert(std::same_as<K, std::string>, "unsupported map key: it must be std::string");
@@ -184,7 +189,7 @@ struct Codec<std::chrono::sys_time<Duration>> {
   }
 };
 
-/// Base64 text.
+/// Base64 text; for bytes that need not be UTF-8.
 template <>
 struct Codec<std::vector<std::byte>> {
   static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::String}; }
@@ -204,6 +209,7 @@ struct Codec<std::vector<std::byte>> {
   }
 };
 
+/// A string in the type's own text form. An error of `from_text` is shown with the path.
 template <detail::Text T>
 struct Codec<T> {
   static Result<Shape> shape(ShapeStack& /*stack*/) { return Shape{.type = ShapeType::String}; }
