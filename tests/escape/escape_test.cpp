@@ -73,12 +73,13 @@ ProgramResult outside(const Case& tried) {
 
 ProgramResult inside(const Case& tried) {
   const Arena arena(tried.mode.uid);
-  return run_program(
-      {.argv = {BAWN_PROGRAM, "run", "--workspace", arena.workspace(), "--", "/usr/bin/python3",
-                "-c", script(arena, tried.attack)},
-       .directory = arena.workspace(),
-       .env = {{"HOME", arena.home()}, {"BAWN_FEATURES_OFF", tried.mode.features_off}},
-       .uid = tried.mode.uid});
+  return run_program({.argv = {BAWN_PROGRAM, "run", "--workspace", arena.workspace(), "--",
+                               "/usr/bin/python3", "-c", script(arena, tried.attack)},
+                      .directory = arena.workspace(),
+                      .env = {{"HOME", arena.home()},
+                              {"BAWN_FEATURES_OFF", tried.mode.features_off},
+                              {"TMPDIR", "/tmp"}},
+                      .uid = tried.mode.uid});
 }
 
 class AnEscape : public ::testing::TestWithParam<Case> {};
