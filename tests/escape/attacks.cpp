@@ -85,7 +85,9 @@ std::vector<Attack> process_attacks() {
        "libc.umount2(OUT.encode(), 2)",
        {"EPERM", "EACCES"},
        true},
-      {"LoadABpfProgram", "buf = ctypes.create_string_buffer(128); call(321, 0, buf, 0)",
+      {"MakeABpfMap",
+       "import struct; call(321, 0, ctypes.create_string_buffer(struct.pack('4I', 2, 4, 4, 1), "
+       "128), 128)",
        kNoSyscall, true, false, true},
       {"AddAKey", "call(248, b'user', b'bawn-escape-test', b'x', 1, ctypes.c_int(-1))", kNoSyscall},
       {"HandleUserFaults", "call(323, 1)", kNoSyscall, false, false, true},
