@@ -41,6 +41,12 @@ std::expected<Decoded, Refusal> message_from(RawMessage raw) {
   return Decoded{.message = std::move(message), .batch = {}};
 }
 
+/// A refusal's sentence may repeat a name of the client's at any length.
+std::string shortened(const std::string& sentence) {
+  constexpr std::size_t kLongest = 256;
+  return sentence.size() <= kLongest ? sentence : sentence.substr(0, kLongest) + "…";
+}
+
 /// The way for text that scan_message() leaves alone: the strict reader decides.
 std::expected<Decoded, Refusal> decode_slowly(std::string_view text) {
   // Two bytes are the least that a further value takes, so short text needs no count.
@@ -50,7 +56,7 @@ std::expected<Decoded, Refusal> decode_slowly(std::string_view text) {
   }
   const auto tree = contract::parse_json(text);
   if (!tree) {
-    return refuse(sniff_id(text), RpcCode::ParseError, tree.error().message());
+    return refuse(sniff_id(text), RpcCode::ParseError, shortened(tree.error().message()));
   }
   if (tree->is_object()) {
     return message_from(raw_message(text));

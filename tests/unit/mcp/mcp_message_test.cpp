@@ -112,6 +112,11 @@ TEST(Decode, NamesTheRequestOfABrokenMessageWhenItsIdWasRead) {
   EXPECT_EQ(refusal_of(R"({"id":12)").id, std::nullopt) << "the number may go on";
 }
 
+TEST(Decode, RepeatsNoLongWordOfTheClient) {
+  const std::string name = '"' + std::string(1 << 20, 'n') + '"';
+  EXPECT_LT(refusal_of("{" + name + ":1," + name + ":2}").error.message.size(), 300U);
+}
+
 TEST(Decode, RefusesMoreValuesThanATreeShouldHave) {
   std::string text = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[0)";
   for (std::size_t i = 0; i < kMaxValues; ++i) {

@@ -209,7 +209,8 @@ TEST_F(CatalogTest, RefusesTheWholeListForOneBadTool) {
   EXPECT_EQ(problem({tool("a"), tool("b")}), "");
   EXPECT_THAT(problem({tool("a"), nullptr}), HasSubstr("null"));
   EXPECT_THAT(problem({tool("a"), tool("a")}), HasSubstr("two tools"));
-  for (const std::string name : {"", "A", "1a", "a.b", "a-b", std::string(33, 'a').c_str()}) {
+  for (const auto& name :
+       std::vector<std::string>{"", "A", "1a", "a.b", "a-b", std::string(33, 'a')}) {
     EXPECT_THAT(problem({tool("a"), tool(name)}), HasSubstr("tool name")) << name;
   }
   EXPECT_THAT(problem({tool("a", "{")}), HasSubstr("input schema"));

@@ -365,6 +365,7 @@ TEST(ServeStdio, CallsBesideEachOtherGetDifferentIdsAndOneSession) {
   for (int id = 0; id < 3; ++id) {
     EXPECT_EQ(client.call(call_line(id, "who"))["result"]["content"][0]["text"], "owner");
   }
+  const std::scoped_lock lock(mutex);
   EXPECT_EQ(ids.size(), 3U);
 }
 
