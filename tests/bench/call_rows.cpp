@@ -67,8 +67,9 @@ Case library_case(SharedSession session) {
 
 using SharedPeer = std::shared_ptr<Result<McpPeer>>;
 
-SharedPeer connect(const std::vector<std::string>& argv) {
-  return std::make_shared<Result<McpPeer>>(McpPeer::connect(argv));
+SharedPeer connect(const std::vector<std::string>& argv,
+                   const std::vector<std::string>& environment = {}) {
+  return std::make_shared<Result<McpPeer>>(McpPeer::connect(argv, environment));
 }
 
 Case peer_case(std::string name, SharedPeer peer, std::string method, std::string params) {
@@ -123,7 +124,7 @@ std::vector<Case> protocol_cases(const Setup& setup, SharedPeer server) {
 }  // namespace
 
 std::vector<Row> call_rows(const Setup& setup) {
-  const SharedPeer server = connect({setup.bawn, "mcp", "--workspace", setup.workspace});
+  const SharedPeer server = connect(setup.server(), setup.server_environment());
   std::vector<Row> rows = measure(
       "`:` in a bash that stays",
       shell_cases(setup, std::make_shared<FloorBash>(),

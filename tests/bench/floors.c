@@ -120,7 +120,7 @@ void floor_bash_close(struct floor_bash* bash) {
   (void)wait_for(bash->pid);
 }
 
-int floor_drain(const char* command, size_t* total) {
+int floor_drain(const char* command, int spool, size_t spooled, size_t* total) {
   static char buffer[kBuffer];
   static char head[kKept];
   static char tail[kKept];
@@ -146,6 +146,9 @@ int floor_drain(const char* command, size_t* total) {
     } else {
       memmove(tail, tail + fresh, kKept - fresh);
       memcpy(tail + kKept - fresh, buffer, fresh);
+    }
+    if (spool >= 0 && count < spooled && write(spool, buffer, fresh) != got) {
+      break;
     }
     count += fresh;
   }

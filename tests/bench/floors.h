@@ -28,9 +28,9 @@ int floor_bash_open(struct floor_bash* bash);
 int floor_bash_call(struct floor_bash* bash, const char* command);
 void floor_bash_close(struct floor_bash* bash);
 
-/* Runs `bash -c command`, reads its output to the end with one buffer, keeps head and tail, and
- * stores how many bytes came. */
-int floor_drain(const char* command, size_t* total);
+/* Runs `bash -c command`, reads its output to the end with one buffer, keeps head and tail, writes
+ * the first `spooled` bytes to `spool` (-1 = nowhere), and stores how many bytes came. */
+int floor_drain(const char* command, int spool, size_t spooled, size_t* total);
 
 #ifdef __cplusplus
 }

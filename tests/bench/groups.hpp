@@ -19,6 +19,14 @@ struct Setup {
   int rounds = 0;            ///< fixed number of rounds for every group; 0 = each group's own
   bool quick = false;        ///< about a fifth of the rounds
 
+  /// The command line of the server under test, and its environment: its files go to state_dir.
+  [[nodiscard]] std::vector<std::string> server() const {
+    return {bawn, "mcp", "--workspace", workspace};
+  }
+  [[nodiscard]] std::vector<std::string> server_environment() const {
+    return {"BAWN_RUNTIME_DIR=" + state_dir};
+  }
+
   /// `full` rounds, fewer when quick, `rounds` when that is set.
   [[nodiscard]] int rounds_of(int full) const {
     return rounds > 0 ? rounds : (quick ? (full + 4) / 5 : full);

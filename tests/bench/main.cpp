@@ -104,6 +104,9 @@ int run(Options options) {
   options.setup.workspace = scratch + "/workspace";
   options.setup.state_dir = scratch + "/state";
   std::filesystem::create_directory(options.setup.workspace);
+  std::filesystem::create_directory(options.setup.state_dir);
+  double load[1] = {0};
+  ::getloadavg(load, 1);
   std::vector<Row> rows;
   for (const Group& group : kGroups) {
     if (wanted(options, group.name)) {
@@ -116,6 +119,12 @@ int run(Options options) {
   compare(rows);
   if (!options.json) {
     fmt::print("{}", to_table(rows));
+    if (load[0] > 1) {
+      fmt::print(
+          "\nThe load average was {:.1f} at the start: cases that need several processes at once "
+          "suffer more from that than their floors do.\n",
+          load[0]);
+    }
   } else if (options.json_file.empty()) {
     fmt::print("{}\n", to_json(rows).dump(2));
   } else {

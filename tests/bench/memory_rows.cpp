@@ -58,9 +58,9 @@ Result<> open_session(McpPeer& peer, int number) {
   return {};
 }
 
-Result<Readings> read_server(const std::vector<std::string>& argv) {
+Result<Readings> read_server(const Setup& setup) {
   Readings readings;
-  McpPeer peer = BAWN_TRY(McpPeer::connect(argv));
+  McpPeer peer = BAWN_TRY(McpPeer::connect(setup.server(), setup.server_environment()));
   BAWN_TRY(peer.request("tools/list", "{}"));
   readings.idle = BAWN_TRY(pss(peer.pid()));
   BAWN_TRY(open_session(peer, 0));
@@ -94,7 +94,7 @@ std::vector<Row> memory_rows(const Setup& setup) {
     if (const auto floor = McpPeer::connect({setup.floor_mcp, "constant"})) {
       rows[0].samples.push_back(pss(floor->pid()).value_or(0));
     }
-    const auto read = read_server({setup.bawn, "mcp", "--workspace", setup.workspace});
+    const auto read = read_server(setup);
     if (!read) {
       for (std::size_t k = 1; k < rows.size(); ++k) {
         rows[k].failure = read.error().message();

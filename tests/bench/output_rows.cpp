@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+
 #include <memory>
 
 namespace bawn::bench {
@@ -15,13 +17,20 @@ using contract::Result;
 using test::McpPeer;
 
 constexpr std::size_t kBytes = std::size_t{100} << 20;
+constexpr std::size_t kSpooled = std::size_t{64} << 20;  // what a session keeps on disk
+constexpr const char* kDrain = "C program that drains a pipe";
 constexpr const char* kCommand = "head -c 100M /dev/zero";
 
-Case drain_floor() {
-  return {.name = "C program that drains a pipe", .once = [] {
-            return timed([]() -> Result<> {
+/// `file` is where the first bytes go as well; empty = nowhere.
+Case drain_floor(std::string name, const std::string& file) {
+  return {.name = std::move(name), .once = [file] {
+            return timed([&]() -> Result<> {
               std::size_t total = 0;
-              if (floor_drain(kCommand, &total) != 0 || total != kBytes) {
+              const os::UniqueFd spool(
+                  file.empty()
+                      ? -1
+                      : ::open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
+              if (floor_drain(kCommand, spool.get(), kSpooled, &total) != 0 || total != kBytes) {
                 return fail(ErrorCode::Internal, fmt::format("drained {} bytes", total));
               }
               return {};
@@ -49,7 +58,7 @@ Case tool_case(const std::string& name, std::shared_ptr<Result<McpPeer>> peer, s
             }
             return timed([&] { return call_and_count(**peer, tool, arguments); });
           },
-          .floor = "C program that drains a pipe",
+          .floor = kDrain,
           .target = 1.25};
 }
 
@@ -57,9 +66,12 @@ Case tool_case(const std::string& name, std::shared_ptr<Result<McpPeer>> peer, s
 
 std::vector<Row> output_rows(const Setup& setup) {
   const auto peer = std::make_shared<Result<McpPeer>>(
-      McpPeer::connect({setup.bawn, "mcp", "--workspace", setup.workspace}));
+      McpPeer::connect(setup.server(), setup.server_environment()));
+  Case spooled = drain_floor("the same, 64 MiB of it to a file", setup.state_dir + "/spool");
+  spooled.floor = kDrain;
   const std::vector<Case> cases = {
-      drain_floor(),
+      drain_floor(kDrain, ""),
+      spooled,
       tool_case("MCP bash, spooled", peer, "bash", fmt::format(R"({{"command":"{}"}})", kCommand)),
       tool_case("MCP exec, spooled", peer, "exec", R"({"argv":["head","-c","100M","/dev/zero"]})"),
   };
