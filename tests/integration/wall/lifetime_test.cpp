@@ -34,6 +34,9 @@ struct Shape {
 class WallLifetimeTest : public testing::TestWithParam<Shape> {
  protected:
   void SetUp() override {
+    if (GetParam().forked && !bawn::test::kCanForkWarden) {
+      GTEST_SKIP() << "ThreadSanitizer";
+    }
     if (GetParam().plan == std::string("namespaces")) {
       BAWN_REQUIRE("user-namespaces");
     }

@@ -18,6 +18,13 @@ sandbox::SessionPlan namespace_plan(const std::string& workspace, unsigned uid);
 /// Landlock alone with the newest scopes: reads everywhere, writes below `workspace` only.
 sandbox::SessionPlan landlock_plan(const std::string& workspace);
 
+/// ThreadSanitizer's runtime does not survive a fork that the C library does not see.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kCanForkWarden = false;
+#else
+inline constexpr bool kCanForkWarden = true;
+#endif
+
 /// Starts a session; the calling test fails when it cannot.
 std::shared_ptr<sandbox::Warden> start(const sandbox::SessionPlan& plan);
 

@@ -165,6 +165,9 @@ TEST(WallTest, WorksForAnOrdinaryUser) {
 }
 
 TEST(WallTest, ForkedWardenServesAlike) {
+  if (!bawn::test::kCanForkWarden) {
+    GTEST_SKIP() << "ThreadSanitizer";
+  }
   BAWN_REQUIRE("user-namespaces");
   TempDir workspace;
   bawn::sandbox::Warden::Options options;
