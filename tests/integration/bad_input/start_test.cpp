@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <ostream>
 
 namespace bawn::test {
 namespace {
@@ -22,6 +23,11 @@ struct Refusal {
       options;  ///< "{state}" stands for the folder that holds bawn's own state
   std::string says;
 };
+
+// For the names that ctest lists.
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  *out << refusal.name;
+}
 
 class RefusedStart : public testing::TestWithParam<std::tuple<const char*, Refusal>> {};
 
@@ -69,6 +75,10 @@ struct Unstartable {
   std::string command;
   int status;
 };
+
+void PrintTo(const Unstartable& command, std::ostream* out) {
+  *out << command.name;
+}
 
 class CommandThatCannotStart : public testing::TestWithParam<Unstartable> {};
 

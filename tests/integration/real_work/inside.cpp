@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <ostream>
 #include <stdexcept>
 
 namespace bawn::test {
@@ -16,6 +17,10 @@ constexpr const char* kBawn = BAWN_PROGRAM;
 
 std::string to_string(Starter starter) {
   return starter == Starter::Caller ? "Caller" : "OrdinaryUser";
+}
+
+void PrintTo(Starter starter, std::ostream* out) {
+  *out << to_string(starter);
 }
 
 Inside::Inside(Starter starter) {

@@ -7,9 +7,8 @@
 #include "support/temp_dir.hpp"
 
 #include <filesystem>
-#include <map>
+#include <iosfwd>
 #include <string>
-#include <vector>
 
 namespace bawn::test {
 
@@ -20,6 +19,8 @@ enum class Starter {
 };
 
 std::string to_string(Starter starter);
+/// For the names that ctest lists.
+void PrintTo(Starter starter, std::ostream* out);
 
 /// A workspace that is removed afterwards, with a home and a runtime directory beside it.
 class Inside {
@@ -36,7 +37,7 @@ class Inside {
   /// Runs `script` by bash behind the wall, in the workspace. The output begins with what went
   /// wrong when the report does not say that the command was confined.
   [[nodiscard]] ProgramResult run(const std::string& script) const;
-  /// Lines of the runtime directory and the report's text, for messages.
+  /// The last run's confinement report as it was written.
   [[nodiscard]] std::string report() const;
 
  private:
