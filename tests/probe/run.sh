@@ -86,7 +86,12 @@ mkdir -p "$results"
 mkdir "$scratch/probes"
 cp "$probes"/*.py "$probes"/probe.c "$scratch/probes"
 gcc -O1 -static -w -o "$scratch/probes/probe" "$scratch/probes/probe.c" -lrt
-"${as_user[@]}" test -x "$bawn" || die "the ordinary user cannot reach $bawn"
+
+# A copy of the program too: reachable for the ordinary user, and the same to the end of the run.
+mkdir "$scratch/bin"
+cp "$bawn" "$scratch/bin/bawn"
+[ ! -x "${bawn%/*}/bawn-warden" ] || cp "${bawn%/*}/bawn-warden" "$scratch/bin"
+bawn=$scratch/bin/bawn
 
 # run_mode NAME ROOT|USER PREFIX...: one pass; its JSON and its log go to the results.
 run_mode() {
