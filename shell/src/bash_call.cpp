@@ -56,6 +56,9 @@ CallScope BashCall::scope() const {
 Result<bool> BashCall::begin(const contract::Context& context) {
   if (request_.check_syntax) {
     const auto fault = BAWN_TRY(session_.checker->check(context, request_.command));
+    if (!session_.checker->ready()) {
+      session_.keeper->ask_spare();  // the next check finds one waiting
+    }
     if (fault) {
       CallResult result;
       result.reason = fault->reason;

@@ -120,9 +120,7 @@ void ExecCall::conclude(const std::optional<StopResult>& stopped) {
   } else if (out_held || err_held) {
     if (const auto processes = call_processes(*session_.warden, scope())) {
       for (const sandbox::ProcessInfo& process : *processes) {
-        if (process.call == record_->id) {
-          result.survivors.push_back(to_survivor(process));
-        }
+        result.survivors.push_back(to_survivor(process));
       }
     }
   }

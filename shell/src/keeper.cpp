@@ -11,17 +11,20 @@
 
 namespace bawn::shell {
 
-contract::Result<std::unique_ptr<Keeper>> Keeper::start(std::function<void()> on_idle) {
+contract::Result<std::unique_ptr<Keeper>> Keeper::start(std::function<void()> on_idle,
+                                                        std::function<void()> on_spare) {
   os::UniqueFd timer(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!timer.is_open()) {
     return std::unexpected(Error::from_errno(errno, "timerfd_create", "cannot make a timer"));
   }
-  return std::unique_ptr<Keeper>(
-      new Keeper(std::move(on_idle), BAWN_TRY(os::EventFd::make()), std::move(timer)));
+  return std::unique_ptr<Keeper>(new Keeper(std::move(on_idle), std::move(on_spare),
+                                            BAWN_TRY(os::EventFd::make()), std::move(timer)));
 }
 
-Keeper::Keeper(std::function<void()> on_idle, os::EventFd wake, os::UniqueFd timer)
+Keeper::Keeper(std::function<void()> on_idle, std::function<void()> on_spare, os::EventFd wake,
+               os::UniqueFd timer)
     : on_idle_(std::move(on_idle)),
+      on_spare_(std::move(on_spare)),
       wake_(std::move(wake)),
       timer_(std::move(timer)),
       thread_([this] { loop(); }) {}
@@ -43,6 +46,14 @@ void Keeper::arm(std::chrono::milliseconds delay) const {
   when.it_value.tv_sec = static_cast<time_t>(delay.count() / 1000);
   when.it_value.tv_nsec = static_cast<long>(delay.count() % 1000) * 1'000'000;
   timerfd_settime(timer_.get(), 0, &when, nullptr);
+}
+
+void Keeper::ask_spare() {
+  {
+    const std::lock_guard lock(mutex_);
+    spare_asked_ = true;
+  }
+  wake_.signal();
 }
 
 void Keeper::stop() {
@@ -80,12 +91,19 @@ void Keeper::loop() {
     }
     if (waiting[0].revents != 0) {
       wake_.clear();
-      const std::lock_guard lock(mutex_);
-      if (stopping_) {
-        return;
+      bool spare = false;
+      {
+        const std::lock_guard lock(mutex_);
+        if (stopping_) {
+          return;
+        }
+        std::move(arrived_.begin(), arrived_.end(), std::back_inserter(late));
+        arrived_.clear();
+        spare = std::exchange(spare_asked_, false);
       }
-      std::move(arrived_.begin(), arrived_.end(), std::back_inserter(late));
-      arrived_.clear();
+      if (spare) {
+        on_spare_();
+      }
     }
   }
 }

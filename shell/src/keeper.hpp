@@ -19,10 +19,12 @@ namespace bawn::shell {
 /// Threads: thread-safe.
 class Keeper {
  public:
-  /// `on_idle` runs on the keeper's thread when an armed time has passed.
+  /// `on_idle` runs on the keeper's thread when an armed time has passed, `on_spare` soon after it
+  /// was asked for.
   ///
   /// Errors: ResourceExhausted.
-  static contract::Result<std::unique_ptr<Keeper>> start(std::function<void()> on_idle);
+  static contract::Result<std::unique_ptr<Keeper>> start(std::function<void()> on_idle,
+                                                         std::function<void()> on_spare);
   ~Keeper();
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
@@ -31,6 +33,8 @@ class Keeper {
   void watch(os::UniqueFd fd, CallPtr call, Stream stream);
   /// Calls on_idle once after `delay`, unless it is armed anew before; 0 disarms.
   void arm(std::chrono::milliseconds delay) const;
+  /// Has on_spare called once.
+  void ask_spare();
   /// Ends the thread. What is watched is closed.
   void stop();
 
@@ -40,14 +44,17 @@ class Keeper {
     CallPtr call;
     Stream stream;
   };
-  Keeper(std::function<void()> on_idle, os::EventFd wake, os::UniqueFd timer);
+  Keeper(std::function<void()> on_idle, std::function<void()> on_spare, os::EventFd wake,
+         os::UniqueFd timer);
   void loop();
 
   std::function<void()> on_idle_;
+  std::function<void()> on_spare_;
   os::EventFd wake_;
   os::UniqueFd timer_;
   std::mutex mutex_;
   std::vector<Late> arrived_;
+  bool spare_asked_ = false;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -64,7 +64,7 @@ BashStart Session::Impl::bash_start(std::string state) const {
 }
 
 Result<> Session::Impl::bring_up() {
-  keeper = BAWN_TRY(Keeper::start([this] { on_idle(); }));
+  keeper = BAWN_TRY(Keeper::start([this] { on_idle(); }, [this] { checker->prepare(); }));
   checker = std::make_unique<SyntaxChecker>(warden, config.bash, environment, config.workspace,
                                             marker_prefix + "check");
   shell_ = BAWN_TRY(BashProcess::start(*warden, dir, reports, bash_start({})));

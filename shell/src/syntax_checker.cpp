@@ -88,10 +88,18 @@ void SyntaxChecker::prepare() {
   if (waiting_ != nullptr && !waiting_->child->status()) {
     return;
   }
+  if (!used_) {
+    return;  // many sessions never need one
+  }
   // A failure shows, with its reason, when a text has to be checked.
   if (auto waiting = start_waiting()) {
     waiting_ = std::move(*waiting);
   }
+}
+
+bool SyntaxChecker::ready() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_ != nullptr || !used_;
 }
 
 Result<std::optional<SyntaxFault>> SyntaxChecker::check(const contract::Context& context,
@@ -104,6 +112,7 @@ Result<std::optional<SyntaxFault>> SyntaxChecker::check(const contract::Context&
     {
       const std::lock_guard lock(mutex_);
       checker = std::move(waiting_);
+      used_ = true;
     }
     if (checker == nullptr || checker->child->status()) {
       checker = BAWN_TRY(start_waiting());

@@ -36,8 +36,10 @@ class SyntaxChecker {
   /// Errors: the warden's; the context's.
   [[nodiscard]] Result<std::optional<SyntaxFault>> check(const contract::Context& context,
                                                          std::string_view text);
-  /// Starts the waiting one when there is none. For an idle moment.
+  /// Starts the waiting one when there is none.
   void prepare();
+  /// True while one waits, and until the first text needed one.
+  [[nodiscard]] bool ready() const;
 
  private:
   struct Waiting;
@@ -49,8 +51,9 @@ class SyntaxChecker {
   std::vector<std::string> environment_;
   std::string directory_;
   std::string marker_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unique_ptr<Waiting> waiting_;
+  bool used_ = false;
 };
 
 }  // namespace bawn::shell

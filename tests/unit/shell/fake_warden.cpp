@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,7 +82,8 @@ class FakeChild final : public sandbox::Child {
   [[nodiscard]] std::uint64_t start_time() const noexcept override { return start_; }
   [[nodiscard]] int pidfd() const noexcept override { return pidfd_.get(); }
   [[nodiscard]] contract::Result<> go() override {
-    if (write(go_.get(), "\n", 1) != 1) {
+    // A socket, because a pipe would raise SIGPIPE when the child was killed meanwhile.
+    if (send(go_.get(), "\n", 1, MSG_NOSIGNAL) != 1) {
       return contract::fail(contract::ErrorCode::Closed, "the child is gone");
     }
     go_.reset();
@@ -157,7 +159,7 @@ contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::Spa
   if (!alive_) {
     return contract::fail(contract::ErrorCode::Closed, "the warden is gone");
   }
-  os::Pipe go = BAWN_TRY(os::Pipe::make());
+  os::SocketPair go = BAWN_TRY(os::SocketPair::make());
   // The shell keeps its pid over exec, so the pid is known while it still waits for the go.
   std::vector<std::string> argv = {"/bin/sh", "-c",
                                    "read -r go <&9 || exit 125; exec 9<&-; exec \"$@\"", "sh"};
@@ -185,7 +187,7 @@ contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::Spa
       posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0);
     }
   }
-  posix_spawn_file_actions_adddup2(&actions, go.read.get(), kGoFd);
+  posix_spawn_file_actions_adddup2(&actions, go.far.get(), kGoFd);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(
@@ -201,7 +203,7 @@ contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::Spa
   if (failed != 0) {
     return std::unexpected(contract::Error::from_errno(failed, "posix_spawn", "cannot start"));
   }
-  return std::unique_ptr<sandbox::Child>(new FakeChild(pid, std::move(go.write)));
+  return std::unique_ptr<sandbox::Child>(new FakeChild(pid, std::move(go.near)));
 }
 
 contract::Result<int> FakeWarden::signal(const sandbox::SignalTarget& target, int number) {

@@ -42,27 +42,32 @@ TEST(PlainText, TakesSimpleCommands) {
   for (const char* text :
        {"", ":", "ls -la", "ls;", "echo hi && cat x || true", "a | b | c", "cd /tmp; pwd\n",
         "echo 'any (thing) `here`' \"and $this too\"", "X=1 Y=2 cmd > out 2>&1", "sleep 5 &",
-        "cat < in >> out", "a &&\nb", "echo *.txt [ab]? ~", "[ -f x ] && echo $?"}) {
+        "cat < in >> out", "a &&\nb", "echo *.txt [ab]? ~", "[ -f x ] && echo $?",
+        "echo $(ls | wc -l) \"$(cat \"$f\")\" ${HOME}", "echo a\\ b", "# only this\nls"}) {
     EXPECT_TRUE(is_plain_text(text)) << text;
     EXPECT_EQ(complaints(text), "") << text;
   }
 }
 
 TEST(PlainText, LeavesTheRestToTheParser) {
-  for (const char* text :
-       {"if true; then", "cat <<EOF\nhi", "echo \"abc", "echo 'abc",   "echo $(ls", "a &&",
-        "a |",           "; a",           "a ;; b",     "( a",         "{ a; }",    "a & & b",
-        "echo $((1))",   "echo ${x",      "> ",         "for i in 1",  "a\r\n",     "! a",
-        "[[ a",          "a |& b",        "a &> b",     "echo \\",     "x=(1 2",    "f() { :; }",
-        "# comment",     "<<<",           "a[",         "declare a[1", "<2>&1",     "a >& b"}) {
+  for (const char* text : {"if true; then", "cat <<EOF\nhi", "echo \"abc",  "echo 'abc",
+                           "echo $(ls",     "echo $()",      "echo $(a;;)", "echo \"$(a\"",
+                           "echo $((1+1)",  "$(<f) ) x",     "a &&",        "a |",
+                           "; a",           "a ;; b",        "( a",         "{ a; }",
+                           "a & & b",       "echo $((1))",   "echo ${x",    "> ",
+                           "for i in 1",    "a\r\n",         "! a",         "[[ a",
+                           "a |& b",        "a &> b",        "echo \\",     "x=(1 2",
+                           "f() { :; }",    "<<<",           "a[",          "declare a[1",
+                           "<2>&1",         "a >& b"}) {
     EXPECT_FALSE(is_plain_text(text)) << text;
   }
 }
 
 TEST(PlainText, RandomTextsThatItTakesParse) {
-  constexpr std::array<std::string_view, 26> kParts = {
-      "a",  "if", "then", "fi", " ",  " ",    ";", "&",  "&&", "|", "\n", "'",   "\"",
-      "$x", "$",  "<",    ">",  ">>", "2>&1", "!", "[[", "in", "=", "do", "x=1", "for"};
+  constexpr std::array<std::string_view, 34> kParts = {
+      "a",   "if",  "then", "fi", " ", " ",  ";",    "&", "&&",   "|",  "\n", "'",
+      "\"",  "$x",  "$",    "<",  ">", ">>", "2>&1", "!", "[[",   "in", "=",  "do",
+      "x=1", "for", "$(",   "$(", ")", ")",  "\\",   "#", "${x}", "{"};
   std::mt19937 random(7);
   int taken = 0;
   for (int i = 0; i < 20'000; ++i) {
