@@ -129,12 +129,7 @@ std::optional<StopResult> BashCall::look() {
   StopResult stopped;
   stopped.killed_shell = true;
   stopped.step = "shell_restart";
-  std::ignore = session_.warden->signal({.kind = sandbox::SignalTarget::Kind::Process,
-                                         .id = shell.child().inside_pid(),
-                                         .call = {},
-                                         .not_before = 0,
-                                         .keep_pid = 0},
-                                        SIGKILL);
+  std::ignore = signal_process(*session_.warden, shell.child().inside_pid(), SIGKILL);
   stopped.exited = pump_->wait(Clock::now() + std::chrono::seconds(1)).exited;
   return stopped;
 }
@@ -222,12 +217,7 @@ void BashCall::barrier(CallResult& result) {
       session_.reports.wait(nonce, shell.child().exit_event(), kBarrierMs)) {
     return;
   }
-  std::ignore = session_.warden->signal({.kind = sandbox::SignalTarget::Kind::Process,
-                                         .id = shell.child().inside_pid(),
-                                         .call = {},
-                                         .not_before = 0,
-                                         .keep_pid = 0},
-                                        SIGKILL);
+  std::ignore = signal_process(*session_.warden, shell.child().inside_pid(), SIGKILL);
   result.stopped_by = "shell_restart";
   restore_shell(result);
 }

@@ -27,6 +27,9 @@ struct CallScope {
 /// Sends `signal` to all of them and returns how many were reached.
 [[nodiscard]] Result<int> signal_call(sandbox::Warden& warden, const CallScope& scope, int signal);
 
+/// Sends it to one process. Errors: the warden's.
+[[nodiscard]] Result<int> signal_process(sandbox::Warden& warden, int inside_pid, int signal);
+
 /// Those that live, zombies left out.
 [[nodiscard]] Result<std::vector<sandbox::ProcessInfo>> call_processes(sandbox::Warden& warden,
                                                                        const CallScope& scope);

@@ -51,12 +51,7 @@ void Stopper::interrupt_shell() {
   if (unread != 0 && unread != queued_) {
     return;
   }
-  const auto reached = warden_.signal({.kind = sandbox::SignalTarget::Kind::Process,
-                                       .id = scope_.shell_inside_pid,
-                                       .call = {},
-                                       .not_before = 0,
-                                       .keep_pid = 0},
-                                      SIGINT);
+  const auto reached = signal_process(warden_, scope_.shell_inside_pid, SIGINT);
   if (reached && *reached > 0) {
     result_.step = "INT";
     result_.shell_signalled = true;
@@ -120,12 +115,7 @@ bool Stopper::settle(Clock::time_point end, bool first_step) {
 void Stopper::kill_shell() {
   result_.killed_shell = true;
   result_.step = "shell_restart";
-  std::ignore = warden_.signal({.kind = sandbox::SignalTarget::Kind::Process,
-                                .id = scope_.shell_inside_pid,
-                                .call = {},
-                                .not_before = 0,
-                                .keep_pid = 0},
-                               SIGKILL);
+  std::ignore = signal_process(warden_, scope_.shell_inside_pid, SIGKILL);
   const auto end = Clock::now() + std::max(grace_, milliseconds(1000));
   while (!result_.exited && Clock::now() < end) {
     note(pump_.wait(end));

@@ -77,6 +77,18 @@ TEST_F(WalledSession, EndsNewSessionsDoubleForksAndClearedEnvironments) {
   EXPECT_EQ(sh("echo ok").out.text, "ok\n");
 }
 
+TEST_F(WalledSession, EndsSubshellsThatExecuteNothingAndSparesEarlierJobs) {
+  sh("(while :; do /bin/sleep 600; done) & true");
+  sh("/bin/true; /bin/true; /bin/true; /bin/true; /bin/true; /bin/true; /bin/true; /bin/true");
+  const auto loop = stopped("(echo x; while :; do :; done)", 2);
+  EXPECT_FALSE(loop.shell_restarted);
+  EXPECT_THAT(loop.survivors, IsEmpty());
+  const auto deaf = stopped("(trap '' INT TERM; echo x; while :; do :; done)", 2);
+  EXPECT_EQ(deaf.stopped_by, "KILL");
+  EXPECT_FALSE(deaf.shell_restarted);
+  EXPECT_EQ(sh("jobs -rp | wc -l").out.text, "1\n");
+}
+
 TEST_F(WalledSession, RestoresTheShellAfterExitExecAndKill) {
   sh("cd /usr; V='a b'; declare -A M=([k]=v); f() { echo fn; }");
   EXPECT_EQ(sh("exit 42").exit_code, 42);

@@ -38,6 +38,14 @@ std::string marker_of(int pid) {
   return {};
 }
 
+/// A child between fork and exec still has this program's name; it belongs to nobody yet.
+std::string own_name() {
+  std::ifstream file("/proc/self/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
 sandbox::ProcessInfo describe(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -216,19 +224,15 @@ contract::Result<int> FakeWarden::signal(const sandbox::SignalTarget& target, in
     return kill(-target.id, number) == 0 ? 1 : 0;
   }
   int reached = 0;
-  const std::vector<int> under_shell =
-      target.keep_pid > 0 ? os::descendants(target.keep_pid) : std::vector<int>{};
   for (const int pid : os::descendants(getpid())) {
     const sandbox::ProcessInfo info = describe(pid);
-    if (info.pid == 0 || pid == target.keep_pid || info.state == 'Z') {
+    if (info.pid == 0 || info.name == own_name() || pid == target.keep_pid || info.state == 'Z') {
       continue;
     }
     bool meant = target.kind == Kind::Session;
     if (target.kind == Kind::Call) {
-      const bool inherited =
-          std::find(under_shell.begin(), under_shell.end(), pid) != under_shell.end();
-      meant = info.call == target.call ||
-              (info.start_time >= target.not_before && (inherited || info.call.empty()));
+      meant =
+          info.call == target.call || (info.call.empty() && info.start_time >= target.not_before);
     }
     if (meant && kill(pid, number) == 0) {
       ++reached;
@@ -242,7 +246,7 @@ contract::Result<std::vector<sandbox::ProcessInfo>> FakeWarden::tree() {
   std::vector<sandbox::ProcessInfo> all;
   for (const int pid : os::descendants(getpid())) {
     sandbox::ProcessInfo info = describe(pid);
-    if (info.pid != 0) {
+    if (info.pid != 0 && info.name != own_name()) {
       all.push_back(std::move(info));
     }
   }

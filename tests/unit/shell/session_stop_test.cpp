@@ -98,12 +98,24 @@ TEST_F(StopTest, NewSessionsDoubleForksAndClearedEnvironmentsEndToo) {
   EXPECT_EQ(sh("echo ok").out.text, "ok\n");
 }
 
+TEST_F(StopTest, SubshellsThatExecuteNothingEndToo) {
+  const auto loop = cancelled("(echo x; while :; do :; done)", 2);
+  EXPECT_FALSE(loop.shell_restarted);
+  EXPECT_THAT(loop.survivors, IsEmpty());
+  const auto deaf = cancelled("(trap '' INT TERM; echo x; while :; do :; done)", 2);
+  EXPECT_EQ(deaf.stopped_by, "KILL");
+  EXPECT_FALSE(deaf.shell_restarted);
+  const auto behind = cancelled("(while :; do :; done) & echo x; while :; do :; done", 2);
+  EXPECT_FALSE(behind.shell_restarted);
+  EXPECT_THAT(behind.survivors, IsEmpty());
+}
+
 TEST_F(StopTest, JobsOfEarlierCallsAreLeftAlone) {
-  sh("sleep 600 & true");
+  sh("sleep 600 & (while :; do /bin/sleep 600; done) & true");
   // A start time has a resolution of 10 ms; the calls of this test are further apart than that.
   sh("/bin/true; /bin/true; /bin/true; /bin/true; /bin/true; /bin/true; /bin/true; /bin/true");
   cancelled("echo x; sleep 601", 2);
-  EXPECT_EQ(sh("jobs -r | wc -l").out.text, "1\n");
+  EXPECT_EQ(sh("jobs -rp | wc -l").out.text, "2\n");
 }
 
 TEST_F(StopTest, ATimeoutSaysSoAndKeepsTheOutput) {
