@@ -2,6 +2,7 @@
 /// `bawn mcp`: the tools of a session pool, served on stdin and stdout. Nothing is started before
 /// the first call needs it.
 
+#include "bawn/contract/record.hpp"
 #include "bawn/mcp/server.hpp"
 #include "bawn/mcp/stdio.hpp"
 #include "bawn/sandbox/wall.hpp"
@@ -10,6 +11,7 @@
 #include "commands.hpp"
 #include "environment.hpp"
 #include "policy_choice.hpp"
+#include "record_log.hpp"
 #include "runtime_dir.hpp"
 
 #include <CLI/CLI.hpp>
@@ -60,7 +62,12 @@ Result<int> serve(const WallOptions& options) {
                                                     .version = BAWN_VERSION,
                                                     .instructions = kInstructions},
                                                    shell::make_shell_tools(pool)));
-  const auto end = BAWN_TRY(mcp::serve_stdio(server, {}));
+  const auto records = BAWN_TRY(RecordLog::open(pool->config().state_dir));
+  const auto recorder = [records](const contract::Context&, const contract::Record& record) {
+    return records->append(record);
+  };
+  const auto end = BAWN_TRY(mcp::serve_stdio(
+      server, {.context = contract::with_recorder(contract::Context(), recorder)}));
   pool->close_all();
   if (end.abandoned_calls > 0) {
     std::_Exit(0);  // their threads still use the tools, which must not be destroyed under them
