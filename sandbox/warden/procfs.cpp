@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace bawn::sandbox::warden {
@@ -22,8 +23,11 @@ struct DirectoryEntry {
   char name[1];
 };
 
-pid_t found[kMaxProcesses];
 Process listed[kMaxProcesses];
+
+bool is_wanted(const Process& process, Look look) noexcept {
+  return look == Look::All || (process.state != 'Z' && process.state != 'X');
+}
 
 /// A whole small file below /proc, NUL-terminated; the number of bytes or -1.
 ssize_t read_small(int proc, const char* path, char* buffer, std::size_t size) noexcept {
@@ -67,44 +71,52 @@ void each_number(int directory, Each each) noexcept {
   }
 }
 
-std::size_t find_all(int proc) noexcept {
+std::size_t list_all(int proc, Look look) noexcept {
   std::size_t count = 0;
   const pid_t self = getpid();
   each_number(proc, [&](pid_t pid) {
-    if (pid != self && count < kMaxProcesses) {
-      found[count++] = pid;
+    if (pid != self && count < kMaxProcesses && read_process(proc, pid, listed[count]) &&
+        is_wanted(listed[count], look)) {
+      ++count;
     }
   });
   return count;
 }
 
-void add_children(int proc, pid_t pid, pid_t thread, std::size_t& count) noexcept {
+/// Adds one thread's children. A number counts only while its process names `pid` as the parent: a
+/// process that went meanwhile may have left its number to a stranger.
+void add_children(int proc, pid_t pid, pid_t thread, Look look, std::size_t& count) noexcept {
   char path[64];
   snprintf(path, sizeof path, "%d/task/%d/children", static_cast<int>(pid),
            static_cast<int>(thread));
-  static char text[65536];
-  if (read_small(proc, path, text, sizeof text) <= 0) {
+  static char text[std::size_t{64} << 10U];
+  const ssize_t length = read_small(proc, path, text, sizeof text);
+  if (length <= 0) {
     return;
   }
+  drop_cut_word(text, static_cast<std::size_t>(length), sizeof text);
   char* save = nullptr;
   for (char* word = strtok_r(text, " \n", &save); word != nullptr && count < kMaxProcesses;
        word = strtok_r(nullptr, " \n", &save)) {
-    if (const pid_t child = number_of(word); child > 0) {
-      found[count++] = child;
+    const pid_t child = number_of(word);
+    if (child > 0 && read_process(proc, child, listed[count]) && listed[count].parent == pid &&
+        is_wanted(listed[count], look)) {
+      ++count;
     }
   }
 }
 
 /// Breadth first; any thread of a process may be the parent.
-std::size_t find_descendants(int proc) noexcept {
+std::size_t list_descendants(int proc, Look look) noexcept {
   std::size_t count = 0;
-  add_children(proc, getpid(), getpid(), count);
+  add_children(proc, getpid(), getpid(), look, count);
   for (std::size_t at = 0; at < count; ++at) {
+    const pid_t pid = listed[at].pid;
     char path[32];
-    snprintf(path, sizeof path, "%d/task", static_cast<int>(found[at]));
+    snprintf(path, sizeof path, "%d/task", static_cast<int>(pid));
     const int tasks = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tasks >= 0) {
-      each_number(tasks, [&](pid_t thread) { add_children(proc, found[at], thread, count); });
+      each_number(tasks, [&](pid_t thread) { add_children(proc, pid, thread, look, count); });
       close(tasks);
     }
   }
@@ -176,11 +188,15 @@ bool read_process(int proc, pid_t pid, Process& process) noexcept {
   int parent = 0;
   int pgid = 0;
   int sid = 0;
+  int threads = 0;
   unsigned long long start = 0;
   if (sscanf(close + 2,
-             "%c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-             &process.state, &parent, &pgid, &sid, &start) != 5) {
+             "%c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+             &process.state, &parent, &pgid, &sid, &threads, &start) != 6) {
     return false;
+  }
+  if (process.state == 'Z' && threads > 1) {
+    process.state = 'S';  // its first thread has left, the others run
   }
   process.pid = pid;
   process.parent = parent;
@@ -217,24 +233,48 @@ void find_call(int proc, pid_t pid, char (&call)[kMaxCall + 1]) noexcept {
   }
 }
 
-std::size_t list_session(const Station& station, Process*& processes) noexcept {
-  const std::size_t count =
-      station.own_pid_namespace ? find_all(station.proc) : find_descendants(station.proc);
-  std::size_t kept = 0;
-  for (std::size_t at = 0; at < count; ++at) {
-    if (read_process(station.proc, found[at], listed[kept])) {
-      ++kept;
-    }
-  }
+std::size_t list_session(const Station& station, Look look, Process*& processes) noexcept {
+  const std::size_t count = station.own_pid_namespace ? list_all(station.proc, look)
+                                                      : list_descendants(station.proc, look);
+  std::sort(listed, listed + count,
+            [](const Process& left, const Process& right) { return left.pid < right.pid; });
   processes = listed;
-  return kept;
+  return count;
+}
+
+int hold_process(int proc, const Process& process, Process& now) noexcept {
+  const auto pidfd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0U));
+  if (pidfd < 0) {
+    return -1;
+  }
+  if (read_process(proc, process.pid, now) && now.start_time == process.start_time &&
+      is_wanted(now, Look::Alive)) {
+    return pidfd;
+  }
+  close(pidfd);
+  return -1;
 }
 
 void kill_descendants(int proc) noexcept {
-  const std::size_t count = find_descendants(proc);
+  const std::size_t count = list_descendants(proc, Look::Alive);
   for (std::size_t at = 0; at < count; ++at) {
-    kill(found[at], SIGKILL);
+    Process now;
+    const int pidfd = hold_process(proc, listed[at], now);
+    if (pidfd >= 0) {
+      (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0U);
+      close(pidfd);
+    }
   }
+}
+
+void drop_cut_word(char* text, std::size_t length, std::size_t size) noexcept {
+  if (length + 1 < size) {
+    return;
+  }
+  while (length > 0 && text[length - 1] != ' ') {
+    --length;
+  }
+  text[length] = '\0';
 }
 
 }  // namespace bawn::sandbox::warden

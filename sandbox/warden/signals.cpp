@@ -1,14 +1,16 @@
-// Signals to a group, a process, a call or the whole session. A number is never trusted: every
-// target is held by a pidfd and its start time is compared again before the signal goes out.
+// Signals to a group, a process, a call or the whole session. A number is never trusted: a target
+// is held by a pidfd and its start time is compared again before the signal goes out. The one
+// exception is a group in a PID namespace of the session's own, where no number is a stranger's.
+#include "owners.hpp"
 #include "procfs.hpp"
 
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace bawn::sandbox::warden {
@@ -26,17 +28,14 @@ struct Request {
   int signal = 0;
 };
 
-/// Whose a process is, seen from the call in question.
-enum class Owner : unsigned char { Unknown, Ours, Other };
-
-Owner owners[kMaxProcesses];
-
 struct Reached {
   pid_t pid;
   std::uint64_t start_time;
 };
+/// By rising pid up to `reached_sorted`; what the running pass adds comes behind.
 Reached reached[kMaxProcesses];
 std::size_t reached_count = 0;
+std::size_t reached_sorted = 0;
 
 /// Pidfds of those hit by SIGKILL, to see them die.
 constexpr std::size_t kMaxDying = 256;
@@ -66,12 +65,20 @@ void await_dying() noexcept {
 }
 
 bool was_reached(const Process& process) noexcept {
-  for (std::size_t at = 0; at < reached_count; ++at) {
-    if (reached[at].pid == process.pid && reached[at].start_time == process.start_time) {
-      return true;
-    }
+  const Reached* const end = reached + reached_sorted;
+  const Reached* const found =
+      std::lower_bound(static_cast<const Reached*>(reached), end, process.pid,
+                       [](const Reached& entry, pid_t pid) { return entry.pid < pid; });
+  return found != end && found->pid == process.pid && found->start_time == process.start_time;
+}
+
+void note_reached(const Process& process) noexcept {
+  if (reached_count == kMaxProcesses) {
+    // Those noted so far are dead or dying: forgetting them costs a second signal at most.
+    reached_count = 0;
+    reached_sorted = 0;
   }
-  return false;
+  reached[reached_count++] = {process.pid, process.start_time};
 }
 
 /// Stopped processes act on a signal that can be caught only when they go on.
@@ -82,99 +89,69 @@ bool needs_continue(int signal, char state) noexcept {
 
 /// True when the signal was delivered to exactly this process.
 bool send_to(const Station& station, const Process& process, int signal) noexcept {
-  const long pidfd = syscall(SYS_pidfd_open, process.pid, 0U);
+  Process now;
+  const int pidfd = hold_process(station.proc, process, now);
   if (pidfd < 0) {
     return false;
   }
-  Process now;
-  const bool sent = read_process(station.proc, process.pid, now) &&
-                    now.start_time == process.start_time && now.state != 'Z' && now.state != 'X' &&
-                    syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0U) == 0;
+  const bool sent = syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0U) == 0;
   if (sent && needs_continue(signal, now.state)) {
     (void)syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, nullptr, 0U);
   }
   if (!sent || signal != SIGKILL) {
-    close(static_cast<int>(pidfd));
+    close(pidfd);
     return sent;
   }
   if (dying_count == kMaxDying) {
     await_dying();
   }
-  dying[dying_count++] = static_cast<int>(pidfd);
+  dying[dying_count++] = pidfd;
   return true;
 }
 
-Owner owner_by_marker(const Station& station, const Process& process, const char* wanted) noexcept {
-  char call[kMaxCall + 1];
-  find_call(station.proc, process.pid, call);
-  if (call[0] == '\0') {
-    return Owner::Unknown;
-  }
-  return strcmp(call, wanted) == 0 ? Owner::Ours : Owner::Other;
-}
-
-/// Children without a marker belong to whom their parent belongs, however deep.
-void inherit_owners(const Process* processes, std::size_t count) noexcept {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (std::size_t at = 0; at < count; ++at) {
-      for (std::size_t above = 0; owners[at] == Owner::Unknown && above < count; ++above) {
-        if (processes[above].pid == processes[at].parent && owners[above] != Owner::Unknown) {
-          owners[at] = owners[above];
-          changed = true;
-        }
-      }
-    }
-  }
-}
-
-void decide_owners(const Station& station, const Request& request, const Process* processes,
-                   std::size_t count) noexcept {
-  for (std::size_t at = 0; at < count; ++at) {
-    owners[at] = request.kind == Kind::Session
-                     ? Owner::Ours
-                     : owner_by_marker(station, processes[at], request.call);
-  }
-  inherit_owners(processes, count);
-  // What has neither marker nor a parent that tells (env -i, reparented): by time.
-  for (std::size_t at = 0; at < count; ++at) {
-    if (owners[at] == Owner::Unknown && request.not_before != 0 &&
-        processes[at].start_time >= request.not_before) {
-      owners[at] = Owner::Ours;
-    }
-  }
-}
-
 /// One look at the session; how many processes were reached for the first time.
-std::size_t pass(const Station& station, const Request& request) noexcept {
+std::uint32_t pass(const Station& station, const Request& request) noexcept {
   Process* processes = nullptr;
-  const std::size_t count = list_session(station, processes);
-  decide_owners(station, request, processes, count);
-  const std::size_t before = reached_count;
+  const std::size_t count = list_session(station, Look::Alive, processes);
+  if (request.kind == Kind::Call) {
+    decide_owners(station, {request.call, request.not_before, request.keep_pid}, processes, count);
+  }
+  std::uint32_t hit = 0;
   for (std::size_t at = 0; at < count; ++at) {
     const Process& process = processes[at];
-    if (owners[at] != Owner::Ours || process.pid == request.keep_pid || was_reached(process) ||
-        reached_count == kMaxProcesses || !send_to(station, process, request.signal)) {
+    const bool meant = request.kind == Kind::Call    ? is_of_call(at)
+                       : request.kind == Kind::Group ? process.pgid == request.id
+                                                     : true;
+    if (!meant || process.pid == request.keep_pid || was_reached(process) ||
+        !send_to(station, process, request.signal)) {
       continue;
     }
-    reached[reached_count++] = {process.pid, process.start_time};
+    note_reached(process);
+    ++hit;
   }
-  return reached_count - before;
+  std::sort(reached, reached + reached_count,
+            [](const Reached& left, const Reached& right) { return left.pid < right.pid; });
+  reached_sorted = reached_count;
+  return hit;
 }
 
 /// SIGKILL is repeated until a pass finds nobody new: a fork that was under way when its parent was
 /// hit is seen by the next one, and a process with SIGKILL pending cannot fork again.
 std::uint32_t signal_many(const Station& station, const Request& request) noexcept {
   reached_count = 0;
-  while (pass(station, request) > 0 && request.signal == SIGKILL) {
-  }
-  return static_cast<std::uint32_t>(reached_count);
+  reached_sorted = 0;
+  std::uint32_t total = 0;
+  std::uint32_t hit = 0;
+  do {
+    hit = pass(station, request);
+    total += hit;
+  } while (hit > 0 && request.signal == SIGKILL);
+  return total;
 }
 
 std::uint32_t signal_process(const Station& station, const Request& request) noexcept {
   Process* processes = nullptr;
-  const std::size_t count = list_session(station, processes);
+  const std::size_t count = list_session(station, Look::Alive, processes);
   for (std::size_t at = 0; at < count; ++at) {
     if (processes[at].pid == request.id) {
       return send_to(station, processes[at], request.signal) ? 1 : 0;
@@ -183,23 +160,30 @@ std::uint32_t signal_process(const Station& station, const Request& request) noe
   return 0;
 }
 
+/// In a PID namespace of its own the session's groups are nobody else's, and one kill(2) reaches
+/// all members at once, forks under way included. Outside, a group's number may become a stranger's
+/// between look and signal, so the members are held one by one.
 std::uint32_t signal_group(const Station& station, const Request& request) noexcept {
+  if (request.id <= 1 || request.id == getpgrp()) {
+    return 0;
+  }
   Process* processes = nullptr;
-  const std::size_t count = list_session(station, processes);
+  const std::size_t count = list_session(station, Look::Alive, processes);
   std::uint32_t members = 0;
   bool stopped = false;
   for (std::size_t at = 0; at < count; ++at) {
-    const bool member = processes[at].pgid == request.id && processes[at].state != 'Z';
+    const bool member = processes[at].pgid == request.id;
     members += member ? 1 : 0;
     stopped = stopped || (member && needs_continue(request.signal, processes[at].state));
   }
-  if (members == 0 && is_pending_child(request.id)) {
-    return signal_process(station, request);  // it has not made its session yet
+  if (members == 0) {
+    // A child that has not made its group yet is alone.
+    return is_pending_child(request.id) ? signal_process(station, request) : 0;
   }
-  // A group with no member of the session may be the warden's own or, without a PID namespace, a
-  // stranger's.
-  if (request.id <= 1 || request.id == getpgrp() || members == 0 ||
-      kill(-request.id, request.signal) != 0) {
+  if (!station.own_pid_namespace) {
+    return signal_many(station, request);
+  }
+  if (kill(-request.id, request.signal) != 0) {
     return 0;
   }
   if (stopped) {

@@ -285,6 +285,16 @@ const char* call_of_child(pid_t pid) noexcept {
   return child != nullptr ? child->call : nullptr;
 }
 
+bool has_child_of_call(const char* call, pid_t except) noexcept {
+  for (std::size_t at = 0; at < children_end; ++at) {
+    const Child& child = children[at];
+    if (child.pid != 0 && child.pid != except && strcmp(child.call, call) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool is_pending_child(pid_t pid) noexcept {
   const Child* const child = find_child(pid);
   return child != nullptr && child->slot != nullptr && child->slot->tid != 0;

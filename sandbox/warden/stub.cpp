@@ -1,6 +1,7 @@
 // The stub: the server's direct child. It makes the namespaces with the warden in them, writes the
 // identity maps from outside, and then only waits: its death is the warden's and the other way
 // round.
+#include "procfs.hpp"
 #include "warden.hpp"
 
 #include <fcntl.h>
@@ -45,7 +46,8 @@ void reset_signals() noexcept {
   }
 }
 
-/// Kills what was reparented to the stub (a subreaper) until it has no child left.
+/// Kills what was reparented to the stub (a subreaper) until it has no child left. Numbers are safe
+/// here: nobody but the stub reaps its children.
 void kill_leftovers() noexcept {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(getpid()));
@@ -55,6 +57,7 @@ void kill_leftovers() noexcept {
     const ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     close(fd);
     text[length > 0 ? length : 0] = '\0';
+    drop_cut_word(text, static_cast<std::size_t>(length > 0 ? length : 0), sizeof text);
     char* save = nullptr;
     for (char* word = strtok_r(text, " \n", &save); word != nullptr;
          word = strtok_r(nullptr, " \n", &save)) {

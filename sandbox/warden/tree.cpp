@@ -7,7 +7,7 @@ namespace bawn::sandbox::warden {
 bool handle_tree(const Station& station, const wire::Header& header) noexcept {
   static unsigned char buffer[wire::kMaxPayload];
   Process* processes = nullptr;
-  const std::size_t count = list_session(station, processes);
+  const std::size_t count = list_session(station, Look::All, processes);
   Packer out{buffer, sizeof buffer};
   out.u32(static_cast<std::uint32_t>(count));
   for (std::size_t at = 0; at < count; ++at) {

@@ -158,6 +158,8 @@ bool handle_spawn(const Station& station, const wire::Header& header,
 bool reap_children(const Station& station) noexcept;
 /// A direct child by its number (as the warden sees it): its call marker, or null.
 const char* call_of_child(pid_t pid) noexcept;
+/// True when a direct child other than `except` was started for that call and lives.
+bool has_child_of_call(const char* call, pid_t except) noexcept;
 /// True for a direct child that has not executed yet.
 bool is_pending_child(pid_t pid) noexcept;
 /// Notes the limits that bind children only.

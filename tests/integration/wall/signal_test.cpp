@@ -95,6 +95,27 @@ class WallSignalTest : public testing::TestWithParam<bool> {
     }
   }
 
+  std::uint64_t first_start(const std::string& name) {
+    std::uint64_t first = UINT64_MAX;
+    for (const ProcessInfo& process : tree()) {
+      first = process.name == name ? std::min(first, process.start_time) : first;
+    }
+    return first;
+  }
+
+  std::uint64_t last_start(const std::string& name) {
+    std::uint64_t last = 0;
+    for (const ProcessInfo& process : tree()) {
+      last = process.name == name ? std::max(last, process.start_time) : last;
+    }
+    return last;
+  }
+
+  static bool first_thread_runs(int pid) {
+    const auto text = bawn::os::read_proc_file("/proc/" + std::to_string(pid) + "/stat");
+    return text && text->find(") Z ") == std::string::npos;
+  }
+
   TempDir workspace_;
   std::shared_ptr<Warden> warden_;
 };
@@ -147,6 +168,79 @@ TEST_P(WallSignalTest, CallIsFoundThroughSetsidDoubleForkAndClearedEnvironment) 
   EXPECT_EQ((*child).wait(within(5s))->signal, SIGKILL);
   EXPECT_FALSE(keeper->status());
   EXPECT_EQ(signal(target, SIGKILL), 0);
+}
+
+TEST_P(WallSignalTest, SubshellOfTheKeptShellBelongsToTheCall) {
+  const auto shell = start_shell(
+      "(while :; do :; done) & ( (while :; do :; done) & ) ; BAWN_CALL=s.2 sleep 101 & echo; wait; "
+      "exit 6",
+      "s.shell");
+  await("sleep", 1);
+  await("bash", 3);
+  const SignalTarget target{Kind::Call, 0, "s.2", shell->start_time(), shell->inside_pid()};
+  EXPECT_EQ(signal(target, SIGKILL), 3);
+  EXPECT_EQ((*shell).wait(within(5s))->code, 6);
+  EXPECT_THAT(names(), testing::IsEmpty());
+}
+
+TEST_P(WallSignalTest, RewrittenMarkerDoesNotLeaveTheCall) {
+  const auto shell = start_shell(
+      "BAWN_CALL=other.1 setsid sleep 101 & (BAWN_CALL=s.1 setsid sleep 102 &) ; "
+      "BAWN_CALL=s.2 bash -c 'BAWN_CALL=s.1 sleep 103; :' & echo; wait; exit 6",
+      "s.shell");
+  await("sleep", 3);
+  const SignalTarget target{Kind::Call, 0, "s.2", first_start("sleep") - 1, shell->inside_pid()};
+  EXPECT_EQ(signal(target, SIGKILL), 4);
+  EXPECT_EQ((*shell).wait(within(5s))->code, 6);
+}
+
+TEST_P(WallSignalTest, JobsOfEarlierCallsAreSpared) {
+  const auto shell = start_shell(
+      "BAWN_CALL=s.1 sleep 101 & (while :; do env BAWN_CALL=s.1 sleep 102; done) & echo; wait",
+      "s.shell");
+  await("sleep", 2);
+  // Started within the later call's first tick, and before it.
+  SignalTarget target{Kind::Call, 0, "s.2", last_start("sleep") + 1, shell->inside_pid()};
+  EXPECT_EQ(signal(target, SIGKILL), 0);
+  target.not_before = first_start("sleep");
+  target.call = "s.1";
+  EXPECT_GE(signal(target, SIGKILL), 1);  // control: as their own call's they are reached
+}
+
+TEST_P(WallSignalTest, JobOfTheSameTickIsTheEarlierCalls) {
+  const auto shell = start_shell("BAWN_CALL=s.1 sleep 101 & echo; wait", "s.shell");
+  await("sleep", 1);
+  SignalTarget target{Kind::Call, 0, "s.2", first_start("sleep"), shell->inside_pid()};
+  EXPECT_EQ(signal(target, SIGKILL), 0);
+  --target.not_before;  // control: a tick later the marker alone does not save it
+  EXPECT_EQ(signal(target, SIGKILL), 1);
+}
+
+TEST_P(WallSignalTest, CallsThatRunBesideEachOtherAreToldApart) {
+  const auto shell = start_shell("(BAWN_CALL=s.1 setsid sleep 101 &) ; echo; read", "s.shell");
+  const auto beside = start_shell("(setsid sleep 102 &) ; echo; exec sleep 103", "s.2");
+  await("sleep", 3);
+  const std::uint64_t early = first_start("sleep") - 1;
+  EXPECT_EQ(signal({Kind::Call, 0, "s.1", early, shell->inside_pid()}, SIGKILL), 1);
+  EXPECT_FALSE(beside->status());
+  const auto again = start_shell("(BAWN_CALL=s.3 setsid sleep 104 &) ; echo; read", "s.shell");
+  await("sleep", 3);
+  EXPECT_EQ(signal({Kind::Call, 0, "s.2", early, 0}, SIGKILL), 2);
+  EXPECT_EQ(std::ranges::count(names(), "sleep"), 1);
+}
+
+TEST_P(WallSignalTest, ProcessWhoseFirstThreadHasLeftIsReached) {
+  BAWN_REQUIRE("python3");
+  const auto child = start_shell(
+      "exec python3 -c 'import ctypes, threading, time\n"
+      "threading.Thread(target=time.sleep, args=(1000,)).start()\n"
+      "print(flush=True)\n"
+      "ctypes.CDLL(None).pthread_exit(None)'",
+      "s.1");
+  while (first_thread_runs(child->pid())) {
+  }
+  EXPECT_EQ(signal({Kind::Call, 0, "s.1", child->start_time(), 0}, SIGKILL), 1);
+  EXPECT_EQ((*child).wait(within(5s))->signal, SIGKILL);
 }
 
 TEST_P(WallSignalTest, ForkingCrowdIsEndedWhole) {
