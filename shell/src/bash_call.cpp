@@ -79,12 +79,12 @@ Result<bool> BashCall::begin(const contract::Context& context) {
         fmt::format("The shell had ended since the last call; a new one was started (state: {}).",
                     to_string(restored)));
   }
-  BAWN_TRY(write_process_record(recording_, {.session = session_.config.name,
-                                             .call = record_->id,
-                                             .warden = session_.warden.get(),
-                                             .child = &session_.shell()->child(),
-                                             .is_shell = true,
-                                             .groups = {}}));
+  record_data_ = BAWN_TRY(write_process_record(recording_, {.session = session_.config.name,
+                                                            .call = record_->id,
+                                                            .warden = session_.warden.get(),
+                                                            .child = &session_.shell()->child(),
+                                                            .is_shell = true,
+                                                            .groups = {}}));
   BAWN_TRY(send_step());
   return true;
 }
@@ -246,12 +246,15 @@ void BashCall::list_survivors(CallResult& result, bool held) {
   }
   if (!groups.empty()) {
     // The groups that bash chose are known only now; a later server can end them by this record.
-    std::ignore = write_process_record(recording_, {.session = session_.config.name,
-                                                    .call = record_->id,
-                                                    .warden = session_.warden.get(),
-                                                    .child = &session_.shell()->child(),
-                                                    .is_shell = true,
-                                                    .groups = groups});
+    auto written = write_process_record(recording_, {.session = session_.config.name,
+                                                     .call = record_->id,
+                                                     .warden = session_.warden.get(),
+                                                     .child = &session_.shell()->child(),
+                                                     .is_shell = true,
+                                                     .groups = groups});
+    if (written && *written) {
+      record_data_ = *std::move(written);
+    }
   }
 }
 
@@ -281,6 +284,7 @@ void BashCall::conclude(const std::optional<StopResult>& stopped) {
   if (session_.shell() != nullptr && session_.warden->alive()) {
     list_survivors(result, held);
   }
+  result.record = std::move(record_data_);
   session_.complete(result);
   // The slot first: whoever sees the call finished may run the next one.
   session_.release_step();

@@ -48,6 +48,7 @@ class BashCall final : public DrivenCall {
   bool was_taken_ = false;  ///< at the last look that line had been taken
   bool new_jobs_ = false;   ///< the report names jobs that the report before did not
   std::vector<std::string> notes_;
+  std::optional<Json> record_data_;
 };
 
 }  // namespace bawn::shell

@@ -80,6 +80,7 @@ constexpr std::string_view kSettle = R"bash(
 builtin unset MAILCHECK HISTFILE
 builtin shopt -u extdebug checkwinsize
 builtin set +H +o history
+builtin history -c
 PS1= PS2= PS0= PROMPT_COMMAND=__bd
 )bash";
 
@@ -122,7 +123,8 @@ std::string driver_script(const DriverSettings& settings) {
   }
   script += kSettle;
   if (settings.snapshot.empty()) {
-    script += fmt::format("builtin cd -- {}\n", shell_quote(settings.directory));
+    script +=
+        fmt::format("[[ $PWD == {0} ]] || builtin cd -- {0}\n", shell_quote(settings.directory));
   } else {
     script +=
         fmt::format("[[ . -ef $PWD ]] || builtin cd -- {}\n", shell_quote(settings.directory));

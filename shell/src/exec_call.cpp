@@ -70,12 +70,12 @@ Result<> ExecCall::begin(const ExecRequest& request) {
   program_ = request.argv.front();
   not_before_ = start_time_now();
   child_ = BAWN_TRY(session_.warden->spawn(std::move(spec)));
-  BAWN_TRY(write_process_record(recording_, {.session = session_.config.name,
-                                             .call = record_->id,
-                                             .warden = session_.warden.get(),
-                                             .child = child_.get(),
-                                             .is_shell = false,
-                                             .groups = {}}));
+  record_data_ = BAWN_TRY(write_process_record(recording_, {.session = session_.config.name,
+                                                            .call = record_->id,
+                                                            .warden = session_.warden.get(),
+                                                            .child = child_.get(),
+                                                            .is_shell = false,
+                                                            .groups = {}}));
   out_ = std::move(out.read);
   err_ = std::move(err.read);
   pump_.emplace(record_, out_.get(), err_.get(), child_->exit_event(), nullptr, std::string());
@@ -125,6 +125,7 @@ void ExecCall::conclude(const std::optional<StopResult>& stopped) {
     }
   }
   apply_cause(result);
+  result.record = std::move(record_data_);
   session_.complete(result);
   session_.release_exec();
   record_->finish(std::move(result));

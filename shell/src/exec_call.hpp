@@ -32,6 +32,7 @@ class ExecCall final : public DrivenCall {
   std::unique_ptr<sandbox::Child> child_;
   std::uint64_t not_before_ = 0;
   std::string program_;
+  std::optional<Json> record_data_;
   std::string cwd_;
   os::UniqueFd out_;
   os::UniqueFd err_;

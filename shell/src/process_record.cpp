@@ -7,14 +7,25 @@
 
 namespace bawn::shell {
 
-Result<> write_process_record(const contract::Context& context, const ProcessRecord& record) {
+namespace {
+
+/// The same as long as the machine runs.
+const Result<std::string>& this_boot() {
+  static const Result<std::string> id = os::boot_id();
+  return id;
+}
+
+}  // namespace
+
+Result<std::optional<Json>> write_process_record(const contract::Context& context,
+                                                 const ProcessRecord& record) {
   if (!contract::has_recorder(context)) {
-    return {};
+    return std::nullopt;
   }
   Json data = Json::object();
   data["session"] = record.session;
   data["call"] = record.call;
-  data["boot_id"] = BAWN_TRY(os::boot_id());
+  data["boot_id"] = BAWN_TRY(this_boot());
   data["pid"] = record.child->pid();
   data["inside_pid"] = record.child->inside_pid();
   data["start_time"] = record.child->start_time();
@@ -27,8 +38,9 @@ Result<> write_process_record(const contract::Context& context, const ProcessRec
   if (!record.groups.empty()) {
     data["groups"] = record.groups;
   }
-  return contract::write_record(
-      context, contract::Record{.name_space = "shell:process-group", .data = std::move(data)});
+  BAWN_TRY(contract::write_record(context,
+                                  contract::Record{.name_space = kProcessRecord, .data = data}));
+  return data;
 }
 
 }  // namespace bawn::shell

@@ -7,10 +7,13 @@
 #include "bawn/sandbox/warden.hpp"
 #include "bawn/shell/call_result.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace bawn::shell {
+
+inline constexpr const char* kProcessRecord = "shell:process-group";
 
 struct ProcessRecord {
   std::string session;
@@ -21,10 +24,11 @@ struct ProcessRecord {
   std::vector<int> groups;  ///< inside process groups of the call, as far as they were seen
 };
 
-/// Hands it to the context's recorder and returns once that is done; without one nothing happens.
+/// Hands it to the context's recorder and returns its data once that is done; without a recorder
+/// nothing happens and nothing is returned.
 ///
 /// Errors: the recorder's.
-[[nodiscard]] Result<> write_process_record(const contract::Context& context,
-                                            const ProcessRecord& record);
+[[nodiscard]] Result<std::optional<Json>> write_process_record(const contract::Context& context,
+                                                               const ProcessRecord& record);
 
 }  // namespace bawn::shell

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 namespace bawn::shell {
 
 namespace {
+
+constexpr const char* kLock = "/lock";
 
 // Where commands run as another user, the files stay ours and that user's group may reach them: so
 // plain permissions already keep a command from reading reports, whatever the layers can do.
@@ -61,6 +64,39 @@ void remove_contents(int directory) noexcept {
   closedir(entries);
 }
 
+void remove_session(const std::string& path) noexcept {
+  for (const char* side : {"/r", "/w"}) {
+    const std::string directory = path + side;
+    chmod(directory.c_str(), 0700);
+    const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0) {
+      remove_contents(fd);
+    }
+    rmdir(directory.c_str());
+  }
+  // Nothing of the session runs any more, and links are not followed.
+  std::error_code ignored;
+  std::filesystem::remove_all(path + "/tmp", ignored);
+  unlink((path + kLock).c_str());
+  rmdir(path.c_str());
+}
+
+/// Removes what servers left that ended without a chance to. Theirs is a lock file that nobody
+/// holds any more; an empty one belongs to a session that is just being made.
+void remove_abandoned(const std::string& sessions) noexcept {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(sessions, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path();
+    const os::UniqueFd lock(::open((path + kLock).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status{};
+    if (lock.is_open() && flock(lock.get(), LOCK_EX | LOCK_NB) == 0 &&
+        fstat(lock.get(), &status) == 0 && status.st_size > 0) {
+      remove_session(path);
+    }
+  }
+}
+
 }  // namespace
 
 Result<std::string> Session::prepare_directory(const std::string& state_dir, std::uint32_t uid,
@@ -74,6 +110,7 @@ Result<std::string> Session::prepare_directory(const std::string& state_dir, std
   BAWN_TRY(make_directory(state_dir, 0700));
   const std::string sessions = state_dir + "/sessions";
   BAWN_TRY(make_directory(sessions, 0700));
+  remove_abandoned(sessions);
   const std::string path = sessions + "/" + random_name(10);
   // Searchable, not readable, where another user must pass: the random name is what they lack.
   const mode_t passage = foreign ? 0711 : 0700;
@@ -102,6 +139,12 @@ Result<std::string> Session::prepare_directory(const std::string& state_dir, std
 
 Result<SessionDir> SessionDir::open(std::string path) {
   SessionDir dir;
+  dir.lock_.reset(::open((path + kLock).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!dir.lock_.is_open() || flock(dir.lock_.get(), LOCK_EX | LOCK_NB) != 0 ||
+      ::write(dir.lock_.get(), "1", 1) != 1) {
+    return std::unexpected(Error::from_errno(
+        errno, "flock", fmt::format("cannot take the session directory {}", path)));
+  }
   dir.read_path_ = path + "/r/";
   dir.write_path_ = path + "/w/";
   dir.path_ = std::move(path);
@@ -191,18 +234,7 @@ void SessionDir::remove_output(const std::string& name) const noexcept {
 }
 
 void SessionDir::remove() const noexcept {
-  for (const std::string& side : {read_path_, write_path_}) {
-    chmod(side.c_str(), 0700);
-    const int fd = ::open(side.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0) {
-      remove_contents(fd);
-    }
-    rmdir(side.c_str());
-  }
-  // Nothing of the session runs any more, and links are not followed.
-  std::error_code ignored;
-  std::filesystem::remove_all(path_ + "/tmp", ignored);
-  rmdir(path_.c_str());
+  remove_session(path_);
 }
 
 }  // namespace bawn::shell

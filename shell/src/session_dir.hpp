@@ -57,6 +57,7 @@ class SessionDir {
   std::string path_;
   std::string read_path_;
   std::string write_path_;
+  os::UniqueFd lock_;     // held while the session lives: tells its directory from an abandoned one
   os::UniqueFd read_fd_;  // O_PATH descriptors: every name below is resolved from them
   os::UniqueFd write_fd_;
   bool foreign_ = false;  // commands run as another user, who reaches us through the group

@@ -2,6 +2,8 @@
 
 #include "bawn/contract/call_context.hpp"
 #include "bawn/contract/encode.hpp"
+#include "bawn/contract/record.hpp"
+#include "process_record.hpp"
 #include "random_name.hpp"
 
 #include <fmt/format.h>
@@ -91,6 +93,10 @@ contract::Outcome ToolSupport::outcome(const Session& session,
   }
   made.structured = *std::move(structured);
   made.confinement = session.confinement();
+  if (result.record) {
+    made.details = std::make_shared<contract::RecordDetails>(
+        contract::Record{.name_space = kProcessRecord, .data = *std::move(result.record)});
+  }
   return made;
 }
 

@@ -15,7 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -211,6 +213,10 @@ contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::Spa
   if (failed != 0) {
     return std::unexpected(contract::Error::from_errno(failed, "posix_spawn", "cannot start"));
   }
+  {
+    const std::lock_guard lock(mutex_);
+    started_[pid] = spec.call;
+  }
   return std::unique_ptr<sandbox::Child>(new FakeChild(pid, std::move(go.near)));
 }
 
@@ -223,22 +229,61 @@ contract::Result<int> FakeWarden::signal(const sandbox::SignalTarget& target, in
   if (target.kind == Kind::Group) {
     return kill(-target.id, number) == 0 ? 1 : 0;
   }
-  int reached = 0;
+  std::map<int, sandbox::ProcessInfo> all;
   for (const int pid : os::descendants(getpid())) {
-    const sandbox::ProcessInfo info = describe(pid);
-    if (info.pid == 0 || info.name == own_name() || pid == target.keep_pid || info.state == 'Z') {
-      continue;
+    sandbox::ProcessInfo info = describe(pid);
+    if (info.pid != 0 && info.name != own_name() && info.state != 'Z') {
+      all.emplace(pid, std::move(info));
     }
-    bool meant = target.kind == Kind::Session;
-    if (target.kind == Kind::Call) {
-      meant =
-          info.call == target.call || (info.call.empty() && info.start_time >= target.not_before);
-    }
-    if (meant && kill(pid, number) == 0) {
+  }
+  int reached = 0;
+  for (const auto& [pid, info] : all) {
+    const bool meant = target.kind == Kind::Session || is_of_call(info, target, all);
+    if (meant && pid != target.keep_pid && kill(pid, number) == 0) {
       ++reached;
     }
   }
   return reached;
+}
+
+bool FakeWarden::has_child_of_call(const std::string& call, int except) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(started_.begin(), started_.end(), [&](const auto& child) {
+    return child.first != except && child.second == call && describe(child.first).pid != 0;
+  });
+}
+
+/// The rules of sandbox/warden/owners.hpp.
+bool FakeWarden::is_of_call(const sandbox::ProcessInfo& process,
+                            const sandbox::SignalTarget& target,
+                            const std::map<int, sandbox::ProcessInfo>& all) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto started = started_.find(process.pid); started != started_.end()) {
+      return started->second == target.call;
+    }
+  }
+  if (process.call == target.call) {
+    return true;
+  }
+  if (process.start_time < target.not_before) {
+    return false;
+  }
+  const auto parent = all.find(process.parent);
+  if (parent != all.end() && process.parent != target.keep_pid) {
+    return is_of_call(parent->second, target, all);
+  }
+  const auto session = [](const std::string& call) { return call.substr(0, call.rfind('.')); };
+  const auto number = [](const std::string& call) {
+    return std::strtoul(call.c_str() + call.rfind('.') + 1, nullptr, 10);
+  };
+  if (process.call.find('.') == std::string::npos ||
+      session(process.call) != session(target.call)) {
+    return true;
+  }
+  const bool first_tick = process.start_time == target.not_before && number(process.call) > 0 &&
+                          number(process.call) < number(target.call);
+  return target.keep_pid != 0 && !first_tick && !has_child_of_call(process.call, target.keep_pid);
 }
 
 contract::Result<std::vector<sandbox::ProcessInfo>> FakeWarden::tree() {

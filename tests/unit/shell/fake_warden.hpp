@@ -6,8 +6,10 @@
 #include "bawn/sandbox/warden.hpp"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace bawn::test {
@@ -39,6 +41,13 @@ class FakeWarden final : public sandbox::Warden {
 
  private:
   FakeWarden() = default;
+  [[nodiscard]] bool is_of_call(const sandbox::ProcessInfo& process,
+                                const sandbox::SignalTarget& target,
+                                const std::map<int, sandbox::ProcessInfo>& all);
+  [[nodiscard]] bool has_child_of_call(const std::string& call, int except);
+
+  std::mutex mutex_;
+  std::map<int, std::string> started_;  ///< every child by its number, with its call
   contract::Confinement report_;
   std::atomic<bool> alive_{true};
 };

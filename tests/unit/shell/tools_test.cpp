@@ -234,8 +234,11 @@ TEST_F(ToolsTest, TheProcessGroupIsRecordedBeforeTheCommandActs) {
         records.push_back(record);
         return {};
       });
-  std::ignore = call("bash", {{"command", "touch acted"}}, context);
+  const auto outcome = call("bash", {{"command", "touch acted"}}, context);
   ASSERT_FALSE(records.empty());
+  const auto ended = contract::record_of(outcome.result.details.get());
+  ASSERT_TRUE(ended && *ended) << "the record describes the end as well";
+  EXPECT_EQ((*ended)->name_space, "shell:process-group");
   EXPECT_FALSE(acted_before);
   EXPECT_EQ(records.front().name_space, "shell:process-group");
   for (const char* member :

@@ -95,6 +95,8 @@ struct CallResult {
   std::chrono::microseconds duration{0};
   std::optional<std::uint64_t> cpu_us;             ///< CPU time, microseconds; exec only
   std::optional<std::uint64_t> peak_memory_bytes;  ///< exec only
+  /// Data of its record "shell:process-group"; absent when the caller has no recorder.
+  std::optional<Json> record;
   std::string message;             ///< of a call that never ran: the parser's or the system's words
   std::vector<std::string> notes;  ///< what a reader must know, one sentence each
 };
