@@ -11,7 +11,10 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 namespace bawn::sandbox {
 
@@ -45,7 +48,14 @@ Result<> fork_warden(const SessionPlan& plan, const os::UniqueFd& stream, Launch
   if (failure.failed()) {
     return std::unexpected(setup_error(plan, failure.step, failure.errnum, failure.index));
   }
-  launched.child = BAWN_TRY(os::Pidfd::open(pid));
+  auto held = os::Pidfd::open(pid);
+  if (!held) {
+    (void)::kill(pid, SIGKILL);
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return std::unexpected(std::move(held).error());
+  }
+  launched.child = std::move(*held);
   return {};
 }
 

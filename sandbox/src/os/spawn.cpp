@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -153,7 +154,14 @@ contract::Result<Pidfd> spawn_here(const SpawnOptions& options) {
     return std::unexpected(
         Error::from_errno(error, "posix_spawn", fmt::format("cannot start {}", options.program)));
   }
-  return Pidfd::open(pid);
+  auto held = Pidfd::open(pid);
+  if (!held) {
+    // Unreaped, so the number is still its own.
+    (void)::kill(pid, SIGKILL);
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  return held;
 }
 
 }  // namespace

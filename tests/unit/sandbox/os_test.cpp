@@ -151,6 +151,23 @@ TEST(SpawnTest, MissingProgramIsNotFound) {
   EXPECT_EQ(child.error().code(), ErrorCode::NotFound);
 }
 
+TEST(SpawnTest, ProcessThatCannotBeHeldIsEnded) {
+  std::vector<bawn::os::UniqueFd> all;
+  for (int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC); fd >= 0;
+       fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+    all.emplace_back(fd);
+  }
+  ASSERT_EQ(errno, EMFILE);
+  bawn::os::SpawnOptions options;
+  options.program = "/bin/sleep";
+  options.argv = {"sleep", "1000"};
+  const auto child = bawn::os::spawn(options);
+  all.clear();
+  ASSERT_FALSE(child);
+  EXPECT_EQ(child.error().errnum(), EMFILE);
+  EXPECT_THAT(bawn::os::children(::getpid()), testing::IsEmpty());
+}
+
 TEST(SpawnTest, LastingThreadOutlivesItsCaller) {
   SpawnOptions options = shell("sleep 100");
   options.from_lasting_thread = true;
