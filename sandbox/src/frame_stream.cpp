@@ -1,6 +1,7 @@
 #include "frame_stream.hpp"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -22,6 +23,12 @@ struct alignas(cmsghdr) Control {
 };
 
 }  // namespace
+
+FrameStream::FrameStream(os::UniqueFd socket, std::chrono::milliseconds send_limit)
+    : socket_(std::move(socket)) {
+  const timeval limit{send_limit.count() / 1000, send_limit.count() % 1000 * 1000};
+  (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
 
 contract::Result<> FrameStream::send(wire::Type type, std::uint32_t id, std::string_view payload,
                                      std::span<const int> fds) {
@@ -49,6 +56,7 @@ contract::Result<> FrameStream::send(wire::Type type, std::uint32_t id, std::str
       continue;
     }
     if (count < 0) {
+      shut_down();
       return gone();
     }
     message.msg_control = nullptr;  // went with the first byte

@@ -6,6 +6,7 @@
 #include "bawn/os/unique_fd.hpp"
 #include "wire.hpp"
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -14,6 +15,9 @@
 #include <string_view>
 
 namespace bawn::sandbox {
+
+/// How long a warden, which does nothing that can block, may take to react.
+inline constexpr std::chrono::milliseconds kAnswerLimit{10000};
 
 struct Frame {
   wire::Type type{};
@@ -25,11 +29,13 @@ struct Frame {
 /// Threads: send() is thread-safe; pump() is for one thread.
 class FrameStream {
  public:
-  explicit FrameStream(os::UniqueFd socket) : socket_(std::move(socket)) {}
+  /// `send_limit`: how long the other side may leave a full stream unread.
+  explicit FrameStream(os::UniqueFd socket, std::chrono::milliseconds send_limit = kAnswerLimit);
 
   /// Sends a whole frame; the receiver gets copies of `fds`.
   ///
-  /// Errors: Closed (the other side is gone). Blocking: while the other side does not read.
+  /// Errors: Closed (the other side is gone, or did not read within the limit: then the stream is
+  /// ended, for a frame may be torn). Blocking: bounded by the limit per part that it does take.
   contract::Result<> send(wire::Type type, std::uint32_t id, std::string_view payload,
                           std::span<const int> fds);
 

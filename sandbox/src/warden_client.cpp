@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_map>
 
 namespace bawn::sandbox {
@@ -123,6 +123,31 @@ Result<std::string> encode(const SpawnSpec& spec) {
   return out.data();
 }
 
+/// The child says through its go socket whether it could enter its working directory. It does that
+/// itself, since a directory on a dead mount would keep the warden from everything else.
+///
+/// Errors: what chdir(2) gave; DeadlineExceeded.
+Result<> await_directory(const os::UniqueFd& go) {
+  const auto context =
+      contract::Context().with_deadline(contract::Context::Clock::now() + kAnswerLimit);
+  if (!os::wait_readable(go.get(), context)) {
+    return contract::fail(
+        ErrorCode::DeadlineExceeded,
+        fmt::format("its working directory could not be entered within {} ms; the file system may "
+                    "not answer",
+                    kAnswerLimit.count()));
+  }
+  std::int32_t errnum = 0;
+  // Nothing to read: it was killed or could not be set up. Its exit status says so.
+  if (::recv(go.get(), &errnum, sizeof errnum, MSG_DONTWAIT) == sizeof errnum && errnum != 0) {
+    return std::unexpected(
+        Error::from_errno(errnum, "chdir",
+                          fmt::format("cannot start a process: {} failed",
+                                      wire::to_text(wire::Step::WorkingDirectory))));
+  }
+  return {};
+}
+
 class WardenClient final : public Warden {
  public:
   explicit WardenClient(Launched launched) : launched_(std::move(launched)) {}
@@ -153,8 +178,12 @@ class WardenClient final : public Warden {
     }
     auto state = std::make_shared<ChildState>(BAWN_TRY(os::EventFd::make()));
     auto answer = launched_.link->ask_spawn(payload, fds, state);
+    go.far.reset();  // or the end of a child that never gets to its go would not be seen
     if (!answer) {
       return std::unexpected(explain(spec, std::move(answer).error()));
+    }
+    if (auto placed = await_directory(go.near); !placed) {
+      return std::unexpected(explain(spec, std::move(placed).error()));
     }
     wire::Reader in(reinterpret_cast<const unsigned char*>(answer->payload.data()),
                     answer->payload.size());
@@ -185,7 +214,7 @@ class WardenClient final : public Warden {
 
  private:
   static Error explain(const SpawnSpec& spec, Error error) {
-    if (error.errnum() == 0) {
+    if (error.errnum() == 0 && error.code() != ErrorCode::DeadlineExceeded) {
       return error;
     }
     return error.wrap(fmt::format("cannot start {:?} in {:?}", spec.argv.front(), spec.cwd));
@@ -196,12 +225,18 @@ class WardenClient final : public Warden {
   bool closed_ = false;
 };
 
-/// Inside number -> host number of everything below the warden.
+/// Inside number -> host number of everything below the warden. A process may be in namespaces
+/// further in: its number in the warden's is the one at the warden's depth.
 std::unordered_map<int, int> host_numbers(int warden) {
   std::unordered_map<int, int> numbers{{1, warden}};
+  const auto own = os::namespace_pids(warden);
+  if (!own || own->empty()) {
+    return numbers;
+  }
+  const std::size_t depth = own->size();
   for (const int pid : os::descendants(warden)) {
-    if (const auto all = os::namespace_pids(pid); all && !all->empty()) {
-      numbers.emplace(all->back(), pid);
+    if (const auto all = os::namespace_pids(pid); all && all->size() >= depth) {
+      numbers.emplace((*all)[depth - 1], pid);
     }
   }
   return numbers;
@@ -237,8 +272,14 @@ Result<std::vector<ProcessInfo>> WardenClient::tree() {
   return processes;
 }
 
+/// True once the process is gone; waits for it at most that long.
+bool gone_within(const os::Pidfd& process, std::chrono::milliseconds limit) {
+  const auto context = contract::Context().with_deadline(contract::Context::Clock::now() + limit);
+  return os::wait_readable(process.get(), context).has_value();
+}
+
 void WardenClient::close() {
-  constexpr int kLimitMs = 2000;
+  constexpr std::chrono::milliseconds kLimit{2000};
   const std::scoped_lock lock(closing_);
   if (closed_) {
     return;
@@ -246,11 +287,14 @@ void WardenClient::close() {
   closed_ = true;
   launched_.link->shut_down();
   launched_.life.reset();
-  pollfd gone{launched_.child.get(), POLLIN, 0};
-  if (::poll(&gone, 1, kLimitMs) <= 0) {
+  if (!gone_within(launched_.child, kLimit)) {
+    // A warden that does not react is killed. Without a PID namespace the stub must live on then:
+    // it is the one to which the session's processes fall, and it ends them.
     (void)launched_.warden.signal(SIGKILL);
-    (void)launched_.child.signal(SIGKILL);
-    (void)::poll(&gone, 1, kLimitMs);
+    if (!gone_within(launched_.child, kLimit) && launched_.pid_namespace != 0) {
+      (void)launched_.child.signal(SIGKILL);
+      (void)gone_within(launched_.child, kLimit);
+    }
   }
   (void)launched_.child.reap();
   launched_.link->lose();

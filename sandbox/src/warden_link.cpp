@@ -83,9 +83,15 @@ Result<Frame> WardenLink::exchange(wire::Type type, std::uint32_t id, Waiter& wa
   auto sent = stream_.send(type, id, payload, fds);
   std::unique_lock lock(mutex_);
   if (sent) {
-    waiter.changed.wait(lock, [&] { return waiter.answer || lost_; });
+    (void)waiter.changed.wait_for(lock, limit_, [&] { return waiter.answer || lost_; });
   }
   waiters_.erase(id);
+  if (sent && !waiter.answer && !lost_) {
+    return contract::fail(ErrorCode::DeadlineExceeded,
+                          fmt::format("the session's warden did not answer within {} ms; close the "
+                                      "session",
+                                      limit_.count()));
+  }
   if (!waiter.answer) {
     return contract::fail(ErrorCode::Closed, "the session's warden is gone");
   }

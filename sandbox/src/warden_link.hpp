@@ -6,6 +6,7 @@
 #include "bawn/sandbox/warden.hpp"
 #include "frame_stream.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -39,11 +40,13 @@ class ChildState {
 /// Threads: thread-safe; on_readable() is for the I/O thread.
 class WardenLink {
  public:
-  explicit WardenLink(os::UniqueFd socket) : stream_(std::move(socket)) {}
+  explicit WardenLink(os::UniqueFd socket, std::chrono::milliseconds limit = kAnswerLimit)
+      : limit_(limit), stream_(std::move(socket), limit) {}
 
   /// Sends a request and waits for its answer.
   ///
-  /// Errors: Closed (the warden is gone); what it refused, as a sentence.
+  /// Errors: Closed (the warden is gone); DeadlineExceeded (it did not answer); what it refused, as
+  /// a sentence. Blocking: bounded by the limit, twice that while the stream is full.
   Result<Frame> ask(wire::Type type, std::string_view payload, std::span<const int> fds);
   /// The same for a spawn: `child` hears of the exit, however soon it comes.
   Result<Frame> ask_spawn(std::string_view payload, std::span<const int> fds,
@@ -71,6 +74,7 @@ class WardenLink {
   void take(Frame&& frame);
   void take_exit(const Frame& frame);
 
+  std::chrono::milliseconds limit_;
   FrameStream stream_;
   mutable std::mutex mutex_;
   bool lost_ = false;

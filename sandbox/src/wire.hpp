@@ -11,7 +11,7 @@
 
 namespace bawn::sandbox::wire {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint32_t kPlanMagic = 0x4e575042;            // "BPWN"
 inline constexpr std::size_t kMaxPayload = std::size_t{4} << 20U;  ///< bytes after a header
 inline constexpr std::size_t kMaxPlan = std::size_t{16} << 20U;    ///< bytes of a plan blob
@@ -22,7 +22,10 @@ inline constexpr int kStreamFd = 4;  ///< the stub's and the warden's end of the
 /// Frame types. Requests below 0x100, answers (same id as the request) from 0x100, events (id of
 /// the spawn that they are about) from 0x200.
 enum class Type : std::uint32_t {
-  Spawn = 1,  ///< fds: as the flags say, in the order stdin, stdout, stderr, go
+  /// fds: as the flags say, in the order stdin, stdout, stderr, go. Go is a stream socket: the
+  /// child
+  /// writes the errno of its chdir(2) as 4 bytes, or 0, then one byte lets it execute.
+  Spawn = 1,
   Signal = 2,
   Tree = 3,
   // 4 is kept for opening files.

@@ -67,7 +67,10 @@ void serve(const Station& station) {
   pollfd waiting[3] = {
       {station.stream, POLLIN, 0}, {station.signals, POLLIN, 0}, {station.life, 0, 0}};
   for (;;) {
-    if (poll(waiting, 3, -1) < 0 && errno != EINTR) {
+    if (poll(waiting, 3, -1) < 0) {
+      if (errno == EINTR) {
+        continue;  // nothing was written to `revents`
+      }
       end_session(station);
     }
     if (waiting[1].revents != 0) {

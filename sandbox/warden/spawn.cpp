@@ -206,6 +206,7 @@ pid_t start(Slot& slot, int& pidfd) noexcept {
 }
 
 void fill(Slot& slot, const Station& station, const Order& order) noexcept {
+  slot.cwd = order.cwd;
   slot.scope_ruleset = station.scope_ruleset;
   slot.new_session = (order.flags & wire::kNewSession) != 0;
   slot.die_with_warden = !station.own_pid_namespace;
@@ -220,17 +221,10 @@ bool start_child(const Station& station, std::uint32_t id, Slot* slot,
     release_slot(slot);
     return refuse(station, id, Step::Process, EAGAIN);
   }
-  if (chdir(order.cwd) != 0) {
-    const int errnum = errno;
-    release_slot(slot);
-    return refuse(station, id, Step::WorkingDirectory, errnum);
-  }
   fill(*slot, station, order);
   int pidfd = -1;
   const pid_t pid = start(*slot, pidfd);
   const int clone_errno = errno;
-  // Not to hold a mount of the session in place.
-  (void)chdir("/");
   if (pid < 0) {
     release_slot(slot);
     return refuse(station, id, Step::Process, clone_errno);
@@ -335,6 +329,9 @@ bool reap_children(const Station& station) noexcept {
       return true;
     }
     Child* const child = find_child(pid);
+    if (child != nullptr && child->slot != nullptr) {
+      child->slot->tid = 0;  // the kernel's own write does not reach every death
+    }
     if (child != nullptr && !report_exit(station, *child, status, usage)) {
       return false;
     }

@@ -53,7 +53,17 @@ void arrange_descriptors(Slot& slot) noexcept {
   check(slot, raw_call(SYS_close_range, kGoFd + 1, ~0U, 0));
 }
 
-/// The server holds the only write end: one byte is its word to go, the end of the pipe its death
+/// Enters the working directory and tells the server, which waits for it. Done here because a
+/// directory on a dead mount blocks whoever enters it.
+void enter_directory(Slot& slot) noexcept {
+  const long result = raw_call(SYS_chdir, raw_address(slot.cwd));
+  const auto errnum = static_cast<std::int32_t>(-result);
+  // Should the server be gone, SIGPIPE is blocked, and the end of the pipe is seen below.
+  (void)raw_call(SYS_write, kGoFd, raw_address(&errnum), sizeof errnum);
+  check(slot, result);
+}
+
+/// The server holds the only other end: one byte is its word to go, the end of the pipe its death
 /// or its change of mind.
 void await_go(Slot& slot) noexcept {
   char byte = 0;
@@ -154,6 +164,7 @@ int child_entry(void* argument) noexcept {
   }
   check(slot, slot.new_session ? raw_call(SYS_setsid) : raw_call(SYS_setpgid, 0, 0));
   arrange_descriptors(slot);
+  enter_directory(slot);
   apply_limits(slot);
   await_go(slot);
   unblock_signals();

@@ -28,6 +28,7 @@ struct Slot {
   // The order.
   char** argv = nullptr;  ///< one place free in front, for a script without an interpreter line
   char** env = nullptr;
+  const char* cwd = nullptr;
   const char* path = nullptr;  ///< the environment's PATH
   char* scratch = nullptr;     ///< kScratch bytes
   int input = -1;

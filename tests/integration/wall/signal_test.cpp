@@ -1,3 +1,4 @@
+#include "bawn/os/pidfd.hpp"
 #include "bawn/os/poll.hpp"
 #include "bawn/os/procfs.hpp"
 #include "plans.hpp"
@@ -290,6 +291,23 @@ TEST_P(WallSignalTest, CloseEndsEverythingInside) {
     EXPECT_FALSE(bawn::os::start_time(pid)) << pid;
   }
   EXPECT_TRUE((*child).wait(within(5s)).error().is(bawn::contract::ErrorCode::Closed));
+}
+
+TEST_P(WallSignalTest, CloseEndsEverythingThoughTheWardenIsStuck) {
+  const auto child = start_shell("(setsid sleep 1000 &) ; trap '' TERM; echo; sleep 1000; :");
+  await("sleep", 2);
+  std::vector<bawn::os::Pidfd> held;
+  for (const ProcessInfo& process : tree()) {
+    held.push_back(*bawn::os::Pidfd::open(process.pid));
+  }
+  held.push_back(*bawn::os::Pidfd::open(warden_->pid()));
+  held.push_back(*bawn::os::Pidfd::open(*bawn::os::parent_pid(warden_->pid())));  // the stub
+  ASSERT_EQ(held.size(), 5U);
+  ASSERT_TRUE(held[3].signal(SIGSTOP));
+  warden_->close();
+  for (const auto& process : held) {
+    EXPECT_TRUE(process.exited()) << process.pid();
+  }
 }
 
 TEST_P(WallSignalTest, InsideCannotSignalTheWarden) {

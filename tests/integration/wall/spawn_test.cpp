@@ -115,6 +115,24 @@ TEST(WallSpawnTest, MissingWorkingDirectoryIsAnErrorBeforeAnythingRuns) {
   ASSERT_FALSE(child);
   EXPECT_EQ(child.error().code(), ErrorCode::NotFound);
   EXPECT_THAT(child.error().message(), testing::HasSubstr("/no/such/place"));
+  // Control: a directory that is there, and the session goes on.
+  order = spec({"pwd"});
+  order.cwd = "/usr/bin";
+  EXPECT_TRUE(warden->spawn(std::move(order)));
+}
+
+TEST(WallSpawnTest, WorkingDirectoryIsTheChildsOwn) {
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  const TempDir directory;
+  auto order = spec({"touch", "here"});
+  order.cwd = directory.path();
+  auto child = warden->spawn(std::move(order));
+  ASSERT_TRUE(child) << child.error().message();
+  ASSERT_TRUE((*child)->go());
+  EXPECT_EQ((*child)->wait(Context())->code, 0);
+  EXPECT_TRUE(std::filesystem::exists(directory.path() / "here"));
+  EXPECT_EQ(run(*warden, {"pwd"}).out, "/\n");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "bawn/os/pipe.hpp"
 #include "frame_stream.hpp"
 #include "warden.hpp"
+#include "warden_link.hpp"
 #include "wire_encode.hpp"
 
 #include <gmock/gmock.h>
@@ -10,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <random>
 
@@ -217,6 +219,25 @@ TEST(FrameStreamTest, RequestArrivesAtTheWardenWithItsDescriptors) {
   EXPECT_EQ(received[2], -1);
   ::close(received[0]);
   ::close(received[1]);
+}
+
+TEST(WardenLinkTest, AnswerThatDoesNotComeIsADeadline) {
+  auto pair = bawn::os::SocketPair::make();
+  ASSERT_TRUE(pair);
+  WardenLink link(std::move(pair->near), std::chrono::milliseconds(20));
+  const auto answer = link.ask(wire::Type::Tree, {}, {});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), ErrorCode::DeadlineExceeded);
+  EXPECT_TRUE(link.alive());
+}
+
+TEST(WardenLinkTest, StreamThatNobodyReadsIsClosed) {
+  auto pair = bawn::os::SocketPair::make();
+  ASSERT_TRUE(pair);
+  WardenLink link(std::move(pair->near), std::chrono::milliseconds(20));
+  const auto answer = link.ask(wire::Type::Spawn, std::string(wire::kMaxPayload, 'x'), {});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), ErrorCode::Closed);
 }
 
 TEST(FrameStreamTest, SendToAClosedStreamIsClosedAndNoSignal) {

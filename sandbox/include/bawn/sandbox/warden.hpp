@@ -116,6 +116,11 @@ class Warden {
   [[nodiscard]] virtual std::uint64_t start_time() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t pid_namespace() const noexcept = 0;  ///< inode, 0 = the host's
 
+  /// Starts a child that waits for its go, in its working directory.
+  ///
+  /// Errors: InvalidArgument (the spec cannot be passed on), the errno of entering the directory
+  /// (NotFound, ...), ResourceExhausted, Closed (the warden is gone), DeadlineExceeded.
+  /// Blocking: at most 20 s, when the warden or the directory's file system does not react.
   [[nodiscard]] virtual Result<std::unique_ptr<Child>> spawn(SpawnSpec spec) = 0;
   /// Sends `signal` and returns how many processes it reached. None is no error.
   ///
@@ -126,7 +131,10 @@ class Warden {
 
   /// False once the warden is gone; every waiting call then ended with Closed.
   [[nodiscard]] virtual bool alive() const noexcept = 0;
-  /// Ends everything inside and waits until it is gone. Blocking: bounded by 2 s. Idempotent.
+  /// Ends everything inside and waits until it is gone. Idempotent.
+  ///
+  /// Blocking: milliseconds as a rule. A warden that does not react is killed after 2 s; what then
+  /// still stays (a process in an uninterruptible wait) is left after 6 s in all.
   virtual void close() = 0;
 };
 
