@@ -86,6 +86,7 @@ Result<contract::Confinement> confirm(const SessionPlan& plan, const Frame& read
   (void)in.u64();
   const std::uint32_t layers = in.u32();
   const std::uint32_t skipped = in.u32();
+  const std::uint32_t more_missing = in.u32();
   contract::Confinement report = plan.forecast;
   for (contract::Layer& layer : report.layers) {
     const std::uint32_t bit = bit_of(layer.name);
@@ -106,6 +107,10 @@ Result<contract::Confinement> confirm(const SessionPlan& plan, const Frame& read
     report.notes.push_back(fmt::format(
         "{} Landlock rule(s) name a path that is not there; what appears there later is refused",
         skipped));
+  }
+  if (more_missing > 0) {
+    report.notes.push_back(
+        fmt::format("{} more step(s) of the wall failed than the layers name", more_missing));
   }
   if (!in.finished() || version != wire::kVersion) {
     return contract::fail(ErrorCode::Internal,

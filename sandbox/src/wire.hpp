@@ -94,6 +94,7 @@ enum class Step : std::uint32_t {
   WorkingDirectory,
   Memory,
   Process,
+  Session,
 };
 
 /// What the warden confirms, one bit a layer.

@@ -164,6 +164,8 @@ std::string_view to_text(Step step) noexcept {
       return "reserving memory";
     case Step::Process:
       return "starting the process";
+    case Step::Session:
+      return "leaving the session of the terminal";
   }
   return "an unknown step";
 }

@@ -66,12 +66,13 @@ Failure switch_ids(const PlanView& plan) noexcept {
 
 }  // namespace
 
-Failure apply_identity(const PlanView& plan) noexcept {
-  // PR_CAPBSET_DROP needs CAP_SETPCAP: an ordinary user outside a namespace has none, nothing that
-  // no_new_privs would not hold too.
-  if (plan.has(wire::kDropCapabilities) && has_capability(CAP_SETPCAP)) {
-    const Failure failure = empty_bounding_set();
-    if (failure.failed()) {
+Failure apply_identity(const PlanView& plan, Confirmed& confirmed) noexcept {
+  if (plan.has(wire::kDropCapabilities)) {
+    // PR_CAPBSET_DROP needs CAP_SETPCAP, which an ordinary user outside a namespace has not. What
+    // the set still allows there, no_new_privs holds too; the report names it all the same.
+    if (!has_capability(CAP_SETPCAP)) {
+      confirmed.add_missing(Step::BoundingSet, EPERM, 0);
+    } else if (const Failure failure = empty_bounding_set(); failure.failed()) {
       return failure;
     }
   }

@@ -39,12 +39,17 @@ std::size_t attribute_size(std::uint32_t abi) noexcept {
   return abi < 4 ? 8 : abi < 6 ? 16 : sizeof(RulesetAttributes);
 }
 
-/// Adds one rule; a path that is not there (or not for this user) grants nothing and is counted.
+/// Adds one rule; a path that is not there grants nothing and is counted, one that cannot be opened
+/// grants nothing and is named.
 Failure add_rule(int ruleset, const char* path, std::uint64_t access, std::uint32_t index,
                  Confirmed& confirmed) noexcept {
   const int fd = open(path, O_PATH | O_CLOEXEC);
   if (fd < 0) {
-    ++confirmed.skipped_rules;
+    if (errno == ENOENT || errno == ENOTDIR) {
+      ++confirmed.skipped_rules;
+    } else {
+      confirmed.add_missing(Step::LandlockRule, errno, index);
+    }
     return {};
   }
   struct stat status = {};

@@ -141,6 +141,7 @@ void send_ready(int stream, const Confirmed& confirmed) noexcept {
   out.u64(confirmed.pid_namespace);
   out.u32(confirmed.layers);
   out.u32(confirmed.skipped_rules);
+  out.u32(confirmed.more_missing);
   out.u32(confirmed.missing_count);
   for (std::uint32_t at = 0; at < confirmed.missing_count; ++at) {
     const Missing& missing = confirmed.missing[at];
@@ -213,12 +214,14 @@ void run_warden(const PlanView& plan, int stream_fd, int life_fd) {
     confirmed.pid_namespace = pid_namespace_inode();
   }
   // A session of its own: no controlling terminal, and no job-control signal from outside.
-  (void)setsid();
+  if (setsid() < 0) {
+    confirmed.add_missing(Step::Session, errno, 0);
+  }
   require(station.stream, apply_namespaces(plan, confirmed));
   // Until it is looked up anew, the working directory is one of the host's mounts.
   require(station.stream, failed_unless(chdir("/") == 0, Step::Descriptors));
   require(station.stream, take_null());
-  require(station.stream, apply_identity(plan));
+  require(station.stream, apply_identity(plan, confirmed));
   require(station.stream, join_keyring(plan, confirmed));
   require(station.stream, apply_rlimits(plan));
   require(station.stream, tie_to_stub(station.own_pid_namespace));

@@ -1,14 +1,18 @@
 /// \file
 /// bawn-warden: the program that builds a session's wall around itself and serves inside it.
 ///
-/// libc only: no C++ library, no exceptions, no heap after the wall stands (a glibc call here may
-/// allocate only where its own source file says so). What it may call:
-///   stub      prctl, mmap, clone, open/write of the child's id maps, wait4, kill
-///   setup     mount family, open, ioctl(SIOCSIFFLAGS), sethostname, setgroups, setres[ug]id,
-///   capset,
-///             keyctl, prlimit, landlock_*, seccomp, signalfd
-///   serving   recvmsg, sendmsg, ppoll, read, clone, chdir, wait4, kill, pidfd_*, openat and
-///             getdents of /proc, mmap/munmap of spawn slots
+/// libc only: no C++ library, no exceptions, no heap after the wall stands. What it may call:
+///   stub      prctl, mmap, fstat, pipe2, clone, open/read/write of the child's id maps and of its
+///   own
+///             list of children, chdir, waitpid, kill
+///   setup     the mount family, open, mkdir, mknod, symlink, chmod, read/write of small files,
+///   stat,
+///             chdir, fcntl, dup3, close_range, socket + ioctl(SIOCSIFFLAGS), sethostname, setsid,
+///             setgroups, setres[ug]id, capget, capset, prctl, keyctl, getrlimit, setrlimit,
+///             landlock_*, seccomp, sigprocmask, signalfd
+///   serving   poll, recv[msg], send[msg], read, clone, setpgid, wait4, kill of groups, pidfd_open,
+///             pidfd_send_signal, openat, lseek and getdents64 below /proc, mmap/mprotect/munmap of
+///             spawn slots, clock_gettime, snprintf/sscanf/strtok_r on fixed buffers
 ///   the child between clone and exec: raw system calls only (syscalls.hpp)
 /// Order of life: stub.cpp -> setup.cpp (mounts, identity, landlock, filter) -> serve.cpp.
 #pragma once
@@ -72,11 +76,14 @@ struct Confirmed {
   std::uint32_t skipped_rules = 0;  ///< Landlock paths that were not there
   static constexpr std::uint32_t kMaxMissing = 256;
   std::uint32_t missing_count = 0;
+  std::uint32_t more_missing = 0;  ///< those that `missing` had no room for
   Missing missing[kMaxMissing] = {};
 
   void add_missing(Step step, int errnum, std::uint32_t index) noexcept {
     if (missing_count < kMaxMissing) {
       missing[missing_count++] = {step, errnum, index};
+    } else {
+      ++more_missing;
     }
   }
 };
@@ -104,7 +111,7 @@ int write_identity_maps(bool full, pid_t pid) noexcept;
 [[noreturn]] void run_warden(const PlanView& plan, int stream_fd, int life_fd);
 Failure apply_mounts(const PlanView& plan, Confirmed& confirmed) noexcept;
 Failure raise_loopback() noexcept;
-Failure apply_identity(const PlanView& plan) noexcept;
+Failure apply_identity(const PlanView& plan, Confirmed& confirmed) noexcept;
 Failure apply_rlimits(const PlanView& plan) noexcept;
 Failure apply_landlock(const PlanView& plan, Confirmed& confirmed) noexcept;
 /// A ruleset that handles nothing but scopes, for each child; -1 when the kernel has no scopes.

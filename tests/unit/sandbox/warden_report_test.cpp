@@ -19,9 +19,9 @@ struct Missing {
 };
 
 Frame ready(std::uint32_t layers, std::uint32_t version = wire::kVersion, std::uint32_t skipped = 0,
-            const std::vector<Missing>& missing = {}) {
+            const std::vector<Missing>& missing = {}, std::uint32_t more_missing = 0) {
   wire::Writer out;
-  out.u32(version).u32(7).u64(0).u32(layers).u32(skipped);
+  out.u32(version).u32(7).u64(0).u32(layers).u32(skipped).u32(more_missing);
   out.u32(static_cast<std::uint32_t>(missing.size()));
   for (const Missing& entry : missing) {
     out.u32(static_cast<std::uint32_t>(entry.step)).u32(static_cast<std::uint32_t>(entry.errnum));
@@ -75,6 +75,32 @@ TEST(WardenReportTest, FailedOptionalStepsAndSkippedRulesAreSaid) {
       report->layers[2].missing,
       testing::ElementsAre(testing::AllOf(HasSubstr("tmpfs on /run"), HasSubstr("No space left"))));
   EXPECT_THAT(report->notes, testing::ElementsAre(HasSubstr("3 Landlock rule")));
+}
+
+TEST(WardenReportTest, StepsBeyondTheListAreCounted) {
+  const auto report =
+      confirm(plan(), ready(wire::kLayerLandlock | wire::kLayerNamespaces, wire::kVersion, 0,
+                            {{wire::Step::Mount, ENOSPC, 0}}, 7));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->notes, testing::ElementsAre(HasSubstr("7 more step")));
+}
+
+TEST(WardenReportTest, UnopenedRulesAndHygieneStepsAreNamed) {
+  SessionPlan walled = plan();
+  walled.landlock.rules = {{"/one", 1}, {"/two", 1}};
+  bawn::contract::Layer hygiene;
+  hygiene.name = "hygiene";
+  walled.forecast.layers.push_back(hygiene);
+  const auto report =
+      confirm(walled, ready(wire::kLayerLandlock | wire::kLayerNamespaces, wire::kVersion, 0,
+                            {{wire::Step::LandlockRule, EACCES, 1},
+                             {wire::Step::BoundingSet, EPERM, 0},
+                             {wire::Step::Session, EPERM, 0}}));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->layers[0].missing, testing::ElementsAre(testing::AllOf(
+                                             HasSubstr("/two"), HasSubstr("Permission denied"))));
+  EXPECT_THAT(report->layers[3].missing,
+              testing::ElementsAre(HasSubstr("bounding set"), HasSubstr("terminal")));
 }
 
 TEST(WardenReportTest, OtherVersionAndTornFramesAreRefused) {
