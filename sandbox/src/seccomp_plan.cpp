@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace bawn::sandbox {
 namespace {
@@ -84,6 +85,9 @@ Result<std::vector<BpfInstruction>> export_program(const Filter& filter) {
   }
   static_assert(sizeof(BpfInstruction) == sizeof(sock_filter));
   const off_t size = ::lseek(file.get(), 0, SEEK_END);
+  if (size < 0) {
+    return std::unexpected(Error::from_errno(errno, "lseek", "cannot read the compiled filter"));
+  }
   std::vector<BpfInstruction> program(static_cast<std::size_t>(size) / sizeof(BpfInstruction));
   if (::pread(file.get(), program.data(), static_cast<std::size_t>(size), 0) != size) {
     return std::unexpected(Error::from_errno(errno, "pread", "cannot read the compiled filter"));
@@ -121,9 +125,15 @@ Result<SeccompPlan> plan_seccomp(const Policy& policy, const SeccompSituation& s
     return contract::fail(ErrorCode::Unsupported,
                           "seccomp filters cannot be compiled for this machine");
   }
-  // A foreign architecture's calls have other numbers: the filter could not tell them apart.
-  seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-  seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
+  // A foreign architecture's calls have other numbers: the filter could not tell them apart. Level
+  // 2 makes a balanced tree of the calls.
+  for (const auto& [attribute, value] : {std::pair{SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS},
+                                         std::pair{SCMP_FLTATR_CTL_OPTIMIZE, 2U}}) {
+    if (const int error = seccomp_attr_set(filter.get(), attribute, value); error != 0) {
+      return std::unexpected(
+          Error::from_errno(-error, "seccomp_attr_set", "cannot compile the filter"));
+    }
+  }
   for (const SeccompRule& rule : seccomp_rules()) {
     if (applies(rule, policy, situation)) {
       BAWN_TRY(add_rule(filter, rule));
@@ -136,14 +146,6 @@ Result<SeccompPlan> plan_seccomp(const Policy& policy, const SeccompSituation& s
   plan.apply = true;
   plan.missing.emplace_back("openat2 can create a setuid file: its mode is behind a pointer");
   return plan;
-}
-
-Result<SeccompPlan> plan_seccomp(const Policy& policy, bool with_network_namespace,
-                                 bool with_pid_namespace) {
-  return plan_seccomp(policy, SeccompSituation{.network_namespace = with_network_namespace,
-                                               .pid_namespace = with_pid_namespace,
-                                               .ipc_namespace = with_pid_namespace,
-                                               .host_sockets_hidden = with_pid_namespace});
 }
 
 }  // namespace bawn::sandbox

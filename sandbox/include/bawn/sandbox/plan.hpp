@@ -18,6 +18,9 @@ namespace bawn::sandbox {
 struct Place {
   std::string workspace;  ///< absolute, canonical
   std::string home;       ///< home of the session's user, absolute
+  /// Homes that the accounts of the session's and of the caller's user name, canonical: HOME is only
+  /// a variable, and what lies in the real home is as secret when it points elsewhere.
+  std::vector<std::string> account_homes{};
   std::uint32_t uid = 0;  ///< who commands run as
   std::uint32_t gid = 0;
   std::string user;              ///< its name, or the number
@@ -199,9 +202,6 @@ struct SeccompSituation {
 /// Errors: Unsupported (no libseccomp support for this machine), ResourceExhausted.
 [[nodiscard]] Result<SeccompPlan> plan_seccomp(const Policy& policy,
                                                const SeccompSituation& situation);
-/// The same where the namespaces that are there come with mounts and an IPC namespace.
-[[nodiscard]] Result<SeccompPlan> plan_seccomp(const Policy& policy, bool with_network_namespace,
-                                               bool with_pid_namespace);
 
 /// The namespace layer: clone flags and the mount steps in order. No flags when `features` has no
 /// user or mount namespaces.
