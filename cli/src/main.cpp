@@ -5,11 +5,24 @@
 
 #include <CLI/CLI.hpp>
 
+#include <fcntl.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 
 namespace {
+
+/// Whoever started us may have closed a standard stream. Left so, the next descriptor that we open
+/// would take its number and go on to the command, or receive what was meant for a stream.
+void fill_standard_streams() {
+  for (const int fd : {0, 1, 2}) {
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) {  // NOLINT: to be inherited
+      std::_Exit(bawn::cli::kOwnFailure);
+    }
+  }
+}
 
 int run_chosen(int argc, char** argv) {
   CLI::App app(
@@ -38,6 +51,7 @@ int run_chosen(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_streams();
   try {
     return run_chosen(argc, argv);
   } catch (const std::exception& error) {

@@ -26,7 +26,7 @@ void add_wall_options(CLI::App& command, WallOptions& options);
 /// The chosen policy: a preset, or a JSON file when the word contains a slash or ends in ".json".
 ///
 /// Errors: NotFound (neither), InvalidArgument (a bad file), PermissionDenied (unconfined without
-/// --allow-unconfined).
+/// --allow-unconfined, or a file that lies in the workspace).
 [[nodiscard]] contract::Result<sandbox::Policy> choose_policy(const WallOptions& options);
 
 }  // namespace bawn::cli

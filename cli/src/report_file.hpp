@@ -13,9 +13,10 @@ namespace bawn::cli {
 /// Opened before anything starts, so that a report that cannot be written stops the run first.
 class ReportFile {
  public:
-  /// An empty path gives a file that ignores writes.
+  /// An empty path gives a file that ignores writes. A link or anything but a regular file is
+  /// refused.
   ///
-  /// Errors: by errno, naming the path.
+  /// Errors: InvalidArgument (no regular file), else by errno, naming the path.
   static contract::Result<ReportFile> open(const std::string& path);
 
   /// Replaces the content by the report, one line of JSON.

@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ using contract::Result;
 
 struct RunOptions {
   WallOptions wall;
-  std::string timeout;
+  std::optional<std::string> timeout;
   std::string report;
   std::vector<std::string> command;
 };
@@ -55,8 +56,8 @@ std::string start_directory(const std::string& workspace) {
 
 Result<int> run_command(const RunOptions& options) {
   std::optional<std::chrono::milliseconds> timeout;
-  if (!options.timeout.empty()) {
-    timeout = BAWN_TRY(parse_duration(options.timeout));
+  if (options.timeout) {
+    timeout = BAWN_TRY(parse_duration(*options.timeout));
   }
   sandbox::WallRequest request;
   request.policy = BAWN_TRY(choose_policy(options.wall));

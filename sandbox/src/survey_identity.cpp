@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -59,6 +60,15 @@ std::optional<Account> find_account(std::uint32_t uid) {
   return std::nullopt;
 }
 
+/// Adds an account's home unless it is missing, the root, or there already.
+void add_account_home(Place& place, const std::optional<Account>& account) {
+  const std::string home = account ? canonical(account->home) : std::string();
+  if (!home.empty() && home != "/" &&
+      std::ranges::find(place.account_homes, home) == place.account_homes.end()) {
+    place.account_homes.push_back(home);
+  }
+}
+
 }  // namespace
 
 Result<> find_identity(Place& place, const Policy& policy) {
@@ -80,6 +90,11 @@ Result<> find_identity(Place& place, const Policy& policy) {
   place.user = account ? account->name : fmt::format("{}", place.uid);
   if (account && as_owner && place.uid != place.caller_uid) {
     place.gid = account->gid;
+  }
+  place.account_homes.clear();
+  add_account_home(place, account);
+  if (place.uid != place.caller_uid) {
+    add_account_home(place, find_account(place.caller_uid));
   }
   // The caller's HOME is the caller's word about itself and about nobody else.
   const char* home = place.uid == place.caller_uid ? std::getenv("HOME") : nullptr;

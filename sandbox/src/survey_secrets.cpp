@@ -39,14 +39,20 @@ Result<> check_target(const Place& place, const std::string& listed, const std::
   return {};
 }
 
+/// Where "~/" may be: the session's home, the accounts' homes, and the caller's HOME.
 std::vector<std::string> homes_of(const Place& place) {
   std::vector<std::string> homes = {place.home};
+  const auto add = [&homes](const std::string& home) {
+    if (!home.empty() && home != "/" && !contains(homes, home)) {
+      homes.push_back(home);
+    }
+  };
+  for (const std::string& home : place.account_homes) {
+    add(home);
+  }
   const char* own = std::getenv("HOME");
   if (own != nullptr && *own == '/') {
-    const std::string caller = canonical(own);
-    if (!caller.empty() && caller != "/" && caller != place.home) {
-      homes.push_back(caller);
-    }
+    add(canonical(own));
   }
   return homes;
 }

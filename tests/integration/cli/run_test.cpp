@@ -14,6 +14,7 @@ namespace bawn::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(BawnRunTest, GivesTheCommandsStatusAndStreams) {
@@ -82,6 +83,42 @@ TEST(BawnRunTest, WritesTheReportOfWhatWasApplied) {
   EXPECT_EQ(layer_of(report, "seccomp").value("applied", false), true) << report;
 }
 
+TEST(BawnRunTest, HandsNoDescriptorOfItsOwnToTheCommandForAClosedStream) {
+  const TempDir workspace;
+  const TempDir elsewhere;
+  const auto report = (elsewhere.path() / "report.json").string();
+  const std::string run = std::string(BAWN_PROGRAM) + " run --workspace " +
+                          workspace.path().string() + " --report " + report + " -- ";
+  const auto result =
+      run_program({.argv = {"sh", "-c",
+                            run + "sh -c 'echo forged; for fd in 0 1 2; do readlink "
+                                  "/proc/self/fd/$fd >>seen; done' <&- >&-"}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(read_file(report), Not(HasSubstr("forged")));
+  const std::string seen = read_file(workspace.path() / "seen");
+  EXPECT_THAT(seen, Not(HasSubstr("anon_inode")));
+  EXPECT_THAT(seen, StartsWith("/dev/null\n"));
+}
+
+TEST(BawnRunTest, HidesTheAccountsSecretsWhateverHomeSays) {
+  BAWN_REQUIRE("root");
+  // A secret that every Debian account of root may have; made here only when it is missing.
+  const std::string secret = "/root/.netrc";
+  const bool made = !std::filesystem::exists(secret);
+  if (made) {
+    std::ofstream(secret) << "secret";
+  }
+  const TempDir workspace;
+  auto run = run_in(workspace, "cat " + secret);
+  run.env["HOME"] = "/nonexistent";
+  const auto result = run_program(run);
+  if (made) {
+    std::filesystem::remove(secret);
+  }
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("Permission denied"));
+}
+
 TEST(BawnRunTest, StartsWhereItWasStartedInsideTheWorkspace) {
   const TempDir workspace;
   std::filesystem::create_directory(workspace.path() / "sub");
@@ -143,6 +180,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{
             "UnconfinedUnasked", {"--policy", "unconfined", "--", "true"}, "--allow-unconfined"},
         Refusal{"BadTimeout", {"--timeout", "soon", "--", "true"}, "write for example"},
+        Refusal{"EmptyTimeout", {"--timeout", "", "--", "true"}, "write for example"},
         Refusal{
             "UnwritableReport", {"--report", "/nowhere/report", "--", "true"}, "/nowhere/report"},
         Refusal{"NoCommand", {}, "command"},

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 namespace bawn::cli {
 namespace {
 
@@ -48,6 +50,24 @@ TEST(ChoosePolicyTest, NamesTheFileAndTheProblem) {
   EXPECT_EQ(policy.error().code(), ErrorCode::InvalidArgument);
   EXPECT_NE(policy.error().message().find(file), std::string::npos);
   EXPECT_NE(policy.error().message().find("wriet"), std::string::npos);
+}
+
+TEST(ChoosePolicyTest, RefusesAFileThatACommandOfTheSessionCouldHaveWritten) {
+  const test::TempDir dir;
+  const auto file = dir.write("sub/mine.json", R"({"extends":"read-only","name":"mine"})").string();
+  const auto inside = choose_policy({.policy = file, .workspace = dir.path().string()});
+  ASSERT_FALSE(inside);
+  EXPECT_EQ(inside.error().code(), ErrorCode::PermissionDenied);
+  EXPECT_TRUE(choose_policy({.policy = file, .workspace = "/usr"}));
+}
+
+TEST(ChoosePolicyTest, RefusesAFifoWithoutWaitingForIt) {
+  const test::TempDir dir;
+  const auto fifo = (dir.path() / "policy.json").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const auto policy = choose_policy({.policy = fifo, .workspace = "/usr"});
+  ASSERT_FALSE(policy);
+  EXPECT_EQ(policy.error().code(), ErrorCode::InvalidArgument);
 }
 
 TEST(ChoosePolicyTest, SaysWhichFileIsMissing) {

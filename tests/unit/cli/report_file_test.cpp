@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <filesystem>
+
 namespace bawn::cli {
 namespace {
 
@@ -26,6 +30,18 @@ TEST(ReportFileTest, RefusesAPathThatCannotBeWritten) {
   const auto file = ReportFile::open("/nowhere/report.json");
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().message().find("/nowhere/report.json"), std::string::npos);
+}
+
+TEST(ReportFileTest, FollowsNoLinkAndWaitsForNoFifo) {
+  const test::TempDir dir;
+  const auto victim = dir.write("victim", "untouched");
+  const auto link = dir.path() / "link";
+  const auto fifo = dir.path() / "fifo";
+  std::filesystem::create_symlink(victim, link);
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_FALSE(ReportFile::open(link.string()));
+  EXPECT_FALSE(ReportFile::open(fifo.string()));
+  EXPECT_EQ(test::read_file(victim), "untouched");
 }
 
 TEST(ReportFileTest, IgnoresWritesWithoutAPath) {

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -56,6 +57,20 @@ TEST_F(Survey, FindsSecretsThatExistWithoutLinksAndKnowsDirectories) {
   EXPECT_THAT(place->existing_secrets, Contains((home / "real-netrc").string()));
   EXPECT_THAT(place->existing_secrets, Not(Contains((home / ".aws").string())));
   EXPECT_THAT(place->existing_secrets, Contains(state.string())) << "bawn's own state";
+}
+
+TEST_F(Survey, KnowsTheAccountsHomeWhateverTheVariableSays) {
+  const passwd* account = ::getpwuid(::geteuid());
+  if (account == nullptr || !fs::is_directory(account->pw_dir)) {
+    GTEST_SKIP() << "this user has no home";
+  }
+  const std::string real = fs::canonical(account->pw_dir).string();
+  for (const char* said : {home.c_str(), "/nonexistent", "", "relative"}) {
+    ::setenv("HOME", said, 1);
+    const auto place = look();
+    ASSERT_TRUE(place) << place.error().message();
+    EXPECT_THAT(place->account_homes, Contains(real)) << said;
+  }
 }
 
 TEST_F(Survey, RefusesASecretThatIsALinkToSomethingThatMustStayUsable) {
