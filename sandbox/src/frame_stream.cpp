@@ -12,7 +12,9 @@ namespace bawn::sandbox {
 
 namespace {
 
-constexpr std::size_t kReadSize = 64UL << 10U;
+// A usual answer in one read; what is larger takes several, which costs less than fresh pages for
+// each.
+constexpr std::size_t kReadSize = 8UL << 10U;
 
 std::unexpected<contract::Error> gone() {
   return contract::fail(contract::ErrorCode::Closed, "the session's warden is gone");

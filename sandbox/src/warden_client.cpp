@@ -26,9 +26,10 @@ Error invalid(std::string sentence) {
 
 class StartedChild final : public Child {
  public:
-  StartedChild(std::shared_ptr<ChildState> state, os::Pidfd pidfd, int inside_pid,
-               std::uint64_t start_time, os::UniqueFd go)
-      : state_(std::move(state)),
+  StartedChild(std::shared_ptr<WardenLink> link, std::shared_ptr<ChildState> state, os::Pidfd pidfd,
+               int inside_pid, std::uint64_t start_time, os::UniqueFd go)
+      : link_(std::move(link)),
+        state_(std::move(state)),
         pidfd_(std::move(pidfd)),
         inside_pid_(inside_pid),
         start_time_(start_time),
@@ -38,8 +39,15 @@ class StartedChild final : public Child {
   [[nodiscard]] int inside_pid() const noexcept override { return inside_pid_; }
   [[nodiscard]] std::uint64_t start_time() const noexcept override { return start_time_; }
   [[nodiscard]] int pidfd() const noexcept override { return pidfd_.get(); }
-  [[nodiscard]] int exit_event() const noexcept override { return state_->event(); }
-  [[nodiscard]] std::optional<ExitStatus> status() const override { return state_->status(); }
+  [[nodiscard]] int exit_event() const noexcept override {
+    return link_->reads_by_waiting() ? link_->descriptor() : state_->event();
+  }
+  [[nodiscard]] std::optional<ExitStatus> status() const override {
+    if (link_->reads_by_waiting()) {
+      link_->take_pending();
+    }
+    return state_->status();
+  }
 
   [[nodiscard]] Result<> go() override {
     if (!go_.is_open()) {
@@ -53,7 +61,9 @@ class StartedChild final : public Child {
   }
 
   [[nodiscard]] Result<ExitStatus> wait(const contract::Context& context) override {
-    BAWN_TRY(os::wait_readable(state_->event(), context));
+    while (!status() && !state_->lost()) {
+      BAWN_TRY(os::wait_readable(exit_event(), context));
+    }
     if (const auto status = state_->status()) {
       return *status;
     }
@@ -62,6 +72,7 @@ class StartedChild final : public Child {
   }
 
  private:
+  std::shared_ptr<WardenLink> link_;
   std::shared_ptr<ChildState> state_;
   os::Pidfd pidfd_;
   int inside_pid_;
@@ -163,7 +174,12 @@ class WardenClient final : public Warden {
   [[nodiscard]] std::uint64_t pid_namespace() const noexcept override {
     return launched_.pid_namespace;
   }
-  [[nodiscard]] bool alive() const noexcept override { return launched_.link->alive(); }
+  [[nodiscard]] bool alive() const noexcept override {
+    if (launched_.link->reads_by_waiting()) {
+      launched_.link->take_pending();
+    }
+    return launched_.link->alive();
+  }
 
   [[nodiscard]] Result<std::unique_ptr<Child>> spawn(SpawnSpec spec) override {
     BAWN_TRY(check(spec));
@@ -190,8 +206,8 @@ class WardenClient final : public Warden {
     const int inside_pid = in.i32();
     os::Pidfd pidfd = BAWN_TRY(os::Pidfd::adopt(std::move(answer->fd)));
     const std::uint64_t started = BAWN_TRY(os::start_time(pidfd.pid()));
-    return std::make_unique<StartedChild>(std::move(state), std::move(pidfd), inside_pid, started,
-                                          std::move(go.near));
+    return std::make_unique<StartedChild>(launched_.link, std::move(state), std::move(pidfd),
+                                          inside_pid, started, std::move(go.near));
   }
 
   [[nodiscard]] Result<int> signal(const SignalTarget& target, int signal) override {
@@ -210,6 +226,7 @@ class WardenClient final : public Warden {
 
   [[nodiscard]] Result<std::vector<ProcessInfo>> tree() override;
   void close() override;
+  void abandon() override;
   [[nodiscard]] const std::shared_ptr<WardenLink>& link() const noexcept { return launched_.link; }
 
  private:
@@ -300,12 +317,28 @@ void WardenClient::close() {
   launched_.link->lose();
 }
 
+void WardenClient::abandon() {
+  if (launched_.pid_namespace == 0) {
+    close();
+    return;
+  }
+  const std::scoped_lock lock(closing_);
+  closed_ = true;
+  launched_.link->shut_down();
+  launched_.life.reset();
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Warden>> Warden::start(const SessionPlan& plan, const Options& options) {
   Launched launched = BAWN_TRY(launch_warden(plan, options));
+  const bool forked = launched.life.is_open();
   auto warden = std::make_shared<WardenClient>(std::move(launched));  // ends it if reading fails
-  BAWN_TRY(start_reading(warden->link()));
+  if (forked) {
+    warden->link()->read_by_waiting();
+  } else {
+    BAWN_TRY(start_reading(warden->link()));
+  }
   return warden;
 }
 

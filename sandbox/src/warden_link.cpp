@@ -78,12 +78,38 @@ bool ChildState::lost() const {
   return lost_;
 }
 
+void WardenLink::take_pending() {
+  if (alive() && !on_readable()) {
+    lose();
+  }
+}
+
+void WardenLink::await(std::unique_lock<std::mutex>& lock, Waiter& waiter) {
+  const auto done = [&] { return waiter.answer || lost_; };
+  if (!by_waiting_) {
+    (void)waiter.changed.wait_for(lock, limit_, done);
+    return;
+  }
+  const auto context = contract::Context().with_deadline(contract::Context::Clock::now() + limit_);
+  while (!done()) {
+    lock.unlock();
+    const bool came = os::wait_readable(stream_.get(), context).has_value();
+    if (came) {
+      take_pending();
+    }
+    lock.lock();
+    if (!came) {
+      return;
+    }
+  }
+}
+
 Result<Frame> WardenLink::exchange(wire::Type type, std::uint32_t id, Waiter& waiter,
                                    std::string_view payload, std::span<const int> fds) {
   auto sent = stream_.send(type, id, payload, fds);
   std::unique_lock lock(mutex_);
   if (sent) {
-    (void)waiter.changed.wait_for(lock, limit_, [&] { return waiter.answer || lost_; });
+    await(lock, waiter);
   }
   waiters_.erase(id);
   if (sent && !waiter.answer && !lost_) {

@@ -55,6 +55,13 @@ class WardenLink {
   /// The first frame, before the I/O thread has the link. Blocking: bounded by 30 s.
   Result<Frame> first_frame();
 
+  /// No I/O thread will read: those who wait do it themselves. For a process with one thread, which
+  /// is spared another one with its stack and heap.
+  void read_by_waiting() noexcept { by_waiting_ = true; }
+  [[nodiscard]] bool reads_by_waiting() const noexcept { return by_waiting_; }
+  /// Takes in what is there without blocking. Only with read_by_waiting().
+  void take_pending();
+
   /// Takes in what came; false when the stream ended.
   [[nodiscard]] bool on_readable();
   /// Ends all that waits.
@@ -71,10 +78,12 @@ class WardenLink {
   };
   Result<Frame> exchange(wire::Type type, std::uint32_t id, Waiter& waiter,
                          std::string_view payload, std::span<const int> fds);
+  void await(std::unique_lock<std::mutex>& lock, Waiter& waiter);
   void take(Frame&& frame);
   void take_exit(const Frame& frame);
 
   std::chrono::milliseconds limit_;
+  bool by_waiting_ = false;
   FrameStream stream_;
   mutable std::mutex mutex_;
   bool lost_ = false;

@@ -7,12 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <grp.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 namespace {
@@ -178,6 +180,36 @@ TEST(WallTest, ForkedWardenServesAlike) {
   expect_writes_held(**warden, workspace.path(), "/var", "Read-only file system");
   (*warden)->close();
   EXPECT_FALSE((*warden)->alive());
+}
+
+TEST(WallTest, ForkedWardenIsReadByWhoeverWaits) {
+  if (!bawn::test::kCanForkWarden) {
+    GTEST_SKIP() << "ThreadSanitizer";
+  }
+  BAWN_REQUIRE("user-namespaces");
+  TempDir workspace;
+  bawn::sandbox::Warden::Options options;
+  options.fork_stub = true;
+  const auto started =
+      bawn::sandbox::Warden::start(namespace_plan(open_to_all(workspace).path(), 1234), options);
+  ASSERT_TRUE(started) << started.error().message();
+  bawn::sandbox::Warden& warden = **started;
+  EXPECT_EQ(run(warden, {"sh", "-c", "exit 7"}).status.code, 7);
+  auto child = *warden.spawn(bawn::test::spec({"sleep", "1000"}));
+  ASSERT_TRUE(child->go());
+  const auto now = bawn::contract::Context().with_deadline(bawn::contract::Context::Clock::now() +
+                                                           std::chrono::milliseconds(1));
+  EXPECT_TRUE(child->wait(now).error().is(bawn::contract::ErrorCode::DeadlineExceeded));
+  EXPECT_EQ(warden.tree()->size(), 1U);
+  EXPECT_EQ(*warden.signal({}, SIGTERM), 1);
+  EXPECT_EQ(child->wait(bawn::contract::Context())->signal, SIGTERM);
+  auto left = *warden.spawn(bawn::test::spec({"sleep", "1000"}));
+  ASSERT_TRUE(left->go());
+  warden.abandon();
+  pollfd gone{left->pidfd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&gone, 1, 5000), 1);
+  EXPECT_TRUE(left->wait(bawn::contract::Context()).error().is(bawn::contract::ErrorCode::Closed));
+  EXPECT_FALSE(warden.alive());
 }
 
 TEST(WallTest, LimitsBindChildrenAndNotTheWarden) {

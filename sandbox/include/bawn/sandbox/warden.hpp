@@ -86,7 +86,9 @@ class Child {
   [[nodiscard]] virtual Result<ExitStatus> wait(const contract::Context& context) = 0;
   /// The exit status once it is known.
   [[nodiscard]] virtual std::optional<ExitStatus> status() const = 0;
-  /// A descriptor that becomes readable when the status is known, for poll(2); borrowed.
+  /// A descriptor that becomes readable when the status is known, for poll(2); borrowed. Ask
+  /// status() before waiting and after: with Options::fork_stub other news make it readable too, and
+  /// status() is what takes them in.
   [[nodiscard]] virtual int exit_event() const noexcept = 0;
 };
 
@@ -97,7 +99,8 @@ class Warden {
     /// Path of the bawn-warden program; empty = beside this program, then the install's libexec.
     std::string program;
     /// Fork the stub from this process instead of starting the program: only for a process with
-    /// one thread (`bawn run`), where it saves one exec. Without a PID namespace in the plan the
+    /// one thread (`bawn run`), where it saves an exec and the thread that reads the warden's stream:
+    /// the Warden and its children are then for that one thread. Without a PID namespace in the plan the
     /// program is started all the same.
     bool fork_stub = false;
   };
@@ -136,6 +139,11 @@ class Warden {
   /// Blocking: milliseconds as a rule. A warden that does not react is killed after 2 s; what then
   /// still stays (a process in an uninterruptible wait) is left after 6 s in all.
   virtual void close() = 0;
+  /// Lets everything inside end without waiting for it, for a process that is about to exit. With a
+  /// PID namespace the kernel ends what is inside, as a rule within a millisecond after this process
+  /// (output that it still holds open ends then, too); without one it is close(). After it no other
+  /// call but the destructor, which does nothing more.
+  virtual void abandon() { close(); }
 };
 
 }  // namespace bawn::sandbox
