@@ -21,11 +21,15 @@ namespace {
 //     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
 // __bv FILE  writes the shell's state; __by NONCE NAME does so into w/NAME and reports.
 //
+// `set -a` would export the nonce to every child, which could then report for its call; export -n each
+// time, since the mark stays on a variable.
+//
 // `builtin` guards against functions with a builtin's name; aliases do not matter inside functions
 // that were defined before there were any. No local variables in __bv: they would be in the state.
 constexpr std::string_view kFunctions = R"bash(
 __bs() {
   __bi=$1 __bg=$2 BAWN_CALL=$__bm$3 __bk=${4-} __bq=() __b0=/dev/null
+  builtin export -n __bi
   if [[ $__bk == *i* ]]; then __b0=$__br$2.i; fi
   if [[ $- == *e* ]]; then builtin return 0; fi
   builtin return "$__bz"

@@ -82,7 +82,8 @@ void Pump::drain_stream(Stream stream) {
 }
 
 Pump::Events Pump::wait(std::optional<Clock::time_point> until, std::span<const int> extra) {
-  std::vector<pollfd> waiting{{reports_ == nullptr ? -1 : reports_->fd(), POLLIN, 0},
+  // Once the report is there, what else is in its FIFO is junk and must not keep us awake.
+  std::vector<pollfd> waiting{{reports_ == nullptr || report_ ? -1 : reports_->fd(), POLLIN, 0},
                               {exit_seen_ ? -1 : exit_fd_, POLLIN, 0},
                               {wake_seen_ ? -1 : call_->wake_fd(), POLLIN, 0},
                               {out_, POLLIN, 0},
@@ -103,7 +104,7 @@ Pump::Events Pump::wait(std::optional<Clock::time_point> until, std::span<const 
     if (ready < 0) {
       continue;
     }
-    if (waiting[0].revents != 0 && !report_) {
+    if (waiting[0].revents != 0) {
       report_ = reports_->take(nonce_);
       events.reported = report_.has_value();
     }
@@ -124,7 +125,8 @@ Pump::Events Pump::wait(std::optional<Clock::time_point> until, std::span<const 
     for (std::size_t i = 5; i < waiting.size(); ++i) {
       other = other || waiting[i].revents != 0;
     }
-    if (events.reported || events.exited || events.woken || other || moved) {
+    const bool late = until && Clock::now() >= *until;  // junk may come faster than ppoll expires
+    if (events.reported || events.exited || events.woken || other || moved || late) {
       return events;
     }
   }

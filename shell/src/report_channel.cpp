@@ -8,9 +8,17 @@
 
 namespace bawn::shell {
 
+namespace {
+
+/// More than a pipe holds at its first size: a command that writes junk without a pause must not
+/// keep the reader here.
+constexpr int kMostReads = 16;
+
+}  // namespace
+
 std::optional<StepReport> ReportChannel::take(std::string_view nonce) {
   std::array<char, 8192> bytes;
-  for (;;) {
+  for (int reads = 0; reads < kMostReads; ++reads) {
     const ssize_t got = read(fifo_.get(), bytes.data(), bytes.size());
     if (got <= 0) {
       break;

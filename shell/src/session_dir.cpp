@@ -193,25 +193,39 @@ Result<> SessionDir::make_fifo(const std::string& name) const {
   return {};
 }
 
+/// Where no layer keeps commands from renaming in w/, the name may be a link or a file by now, and
+/// we are outside the wall: following it would read for the command what it must not.
+Result<os::UniqueFd> SessionDir::open_fifo(const std::string& name, int flags) const {
+  os::UniqueFd fifo(
+      openat(write_fd_.get(), name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fifo.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "openat", "cannot open a FIFO of the session"));
+  }
+  struct stat found{};
+  if (fstat(fifo.get(), &found) != 0 || !S_ISFIFO(found.st_mode)) {
+    return contract::fail(contract::ErrorCode::PermissionDenied,
+                          "a command replaced a FIFO of the session; nothing was read from it");
+  }
+  return fifo;
+}
+
 Result<OutputFifo> SessionDir::make_output(const std::string& name) const {
   BAWN_TRY(make_fifo(name));
   OutputFifo fifo;
-  // Reading end first: a write end can only be opened without blocking when there is a reader.
-  fifo.read.reset(openat(write_fd_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  fifo.keep.reset(openat(write_fd_.get(), name.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!fifo.read.is_open() || !fifo.keep.is_open()) {
-    return std::unexpected(Error::from_errno(errno, "openat", "cannot open an output FIFO"));
+  // Reading end first: a write end can only be opened without blocking when there is a reader. The
+  // write end is opened through the descriptor, so that both are ends of one FIFO.
+  fifo.read = BAWN_TRY(open_fifo(name, O_RDONLY));
+  const std::string same = fmt::format("/proc/self/fd/{}", fifo.read.get());
+  fifo.keep.reset(::open(same.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!fifo.keep.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "open", "cannot open an output FIFO"));
   }
   return fifo;
 }
 
 Result<os::UniqueFd> SessionDir::make_report(const std::string& name) const {
   BAWN_TRY(make_fifo(name));
-  os::UniqueFd fifo(openat(write_fd_.get(), name.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!fifo.is_open()) {
-    return std::unexpected(Error::from_errno(errno, "openat", "cannot open the report FIFO"));
-  }
-  return fifo;
+  return open_fifo(name, O_RDWR);
 }
 
 Result<os::UniqueFd> SessionDir::make_state_file(const std::string& name) const {

@@ -53,6 +53,7 @@ class SessionDir {
 
  private:
   [[nodiscard]] Result<> make_fifo(const std::string& name) const;
+  [[nodiscard]] Result<os::UniqueFd> open_fifo(const std::string& name, int flags) const;
 
   std::string path_;
   std::string read_path_;

@@ -186,8 +186,13 @@ CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials)
   return entry;
 }
 
-std::string to_text(const CallResult& result, const std::vector<Denial>& denials) {
-  std::string text = status_line(result) + "\n" + remarks(result, denials);
+std::string to_text(const CallResult& result, const std::vector<Denial>& denials,
+                    std::string_view usual_cwd) {
+  std::string text = status_line(result) + "\n";
+  if (!result.cwd.empty() && result.cwd != usual_cwd && !result.cwd_missing) {
+    text += fmt::format("[working directory: {}]\n", result.cwd);
+  }
+  text += remarks(result, denials);
   text += result.out.text;
   if (!result.err.text.empty()) {
     if (!text.ends_with('\n')) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bawn::shell {
@@ -155,7 +156,9 @@ struct CallEntry {
 
 [[nodiscard]] CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials);
 
-/// The same for a reader of text: a status line, notes, output, errors.
-[[nodiscard]] std::string to_text(const CallResult& result, const std::vector<Denial>& denials);
+/// The same for a reader of text: a status line, notes, output, errors. The working directory is
+/// named when it is another than `usual_cwd`.
+[[nodiscard]] std::string to_text(const CallResult& result, const std::vector<Denial>& denials,
+                                  std::string_view usual_cwd);
 
 }  // namespace bawn::shell

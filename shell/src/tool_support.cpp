@@ -86,7 +86,7 @@ contract::Outcome ToolSupport::outcome(const Session& session,
                                        CallResult result) const {
   result.session = name.value_or(options_.default_session);
   const std::vector<Denial> refused = denials(session, result);
-  contract::ToolResult made = contract::text_result(to_text(result, refused));
+  contract::ToolResult made = contract::text_result(to_text(result, refused, session.workspace()));
   auto structured = contract::encode(to_entry(result, refused));
   if (!structured) {
     return structured.error();

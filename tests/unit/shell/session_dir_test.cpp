@@ -8,7 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <filesystem>
+#include <system_error>
+#include <thread>
 
 namespace bawn::shell {
 namespace {
@@ -44,6 +48,35 @@ TEST(SessionDir, RemovesItselfWithAllItHolds) {
   }
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_TRUE(std::filesystem::exists(outside.path() / "kept")) << "links are not followed";
+}
+
+TEST(SessionDir, NeverOpensWhatACommandPutInAFifosPlace) {
+  const test::TempDir state;
+  const auto dir = SessionDir::open(prepare(state));
+  ASSERT_TRUE(dir);
+  const auto secret = state.write("secret", "secret");
+  std::atomic<bool> done = false;
+  // As a command would where no layer keeps it from renaming: a link over each new name.
+  std::thread attacker([&] {
+    const std::string link = state.path() / "link";
+    for (int round = 0; !done; ++round) {
+      std::error_code ignored;
+      std::filesystem::create_symlink(secret, link, ignored);
+      ::rename(link.c_str(), (dir->write_side() + "out").c_str());
+    }
+  });
+  for (int round = 0; round < 2000; ++round) {
+    const auto fifo = dir->make_output("out");
+    if (fifo) {
+      struct stat found{};
+      EXPECT_EQ(fstat(fifo->read.get(), &found), 0);
+      EXPECT_TRUE(S_ISFIFO(found.st_mode));
+    }
+    dir->remove_output("out");
+  }
+  done = true;
+  attacker.join();
+  dir->remove();
 }
 
 TEST(SessionDir, ATextIsWrittenOnceUnderItsName) {

@@ -127,6 +127,7 @@ TEST_F(ToolsTest, BashTellsStatusOutputAndErrors) {
   EXPECT_EQ(result["session"], "main");
   EXPECT_EQ(result["stdout_counts"]["bytes"], 4);
   EXPECT_TRUE(outcome.result.confinement.has_value());
+  EXPECT_EQ(text(call("bash", {{"command", "cd /"}})), "exit 0\n[working directory: /]\n");
 }
 
 TEST_F(ToolsTest, EveryKindOfEndConformsToTheSchema) {
@@ -172,7 +173,7 @@ TEST_F(ToolsTest, ExecTakesArgvOrCommand) {
                                {"env", {{"V", "1"}}},
                                {"stdin", "in\n"},
                                {"cwd", "/"}})),
-            "exit 0\n1\nin\n/\n");
+            "exit 0\n[working directory: /]\n1\nin\n/\n");
   EXPECT_THAT(call("exec", Json::object()).error->message(), StartsWith("invalid arguments:"));
   EXPECT_THAT(call("exec", {{"argv", {"a"}}, {"command", "b"}}).error->message(),
               StartsWith("invalid arguments:"));
