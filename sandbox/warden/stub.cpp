@@ -146,7 +146,7 @@ void run_stub(int plan_fd, int stream_fd) {
     send_failure(stream_fd, failure);
     _exit(1);
   }
-  (void)chdir("/");  // not to hold the server's directory in place
+  (void)!chdir("/");  // not to hold the server's directory in place
   // The stream's end must mean that the warden is gone.
   close(stream_fd);
   close(plan_fd);
