@@ -79,7 +79,9 @@ Result<int> run_command(const RunOptions& options) {
   spec.standard_error = BAWN_TRY(duplicate(STDERR_FILENO));
   auto child = BAWN_TRY(wall.warden->spawn(std::move(spec)));
   BAWN_TRY(child->go());
-  return wait_for(*child, *wall.warden, signals, timeout, options.command.front());
+  auto status = wait_for(*child, *wall.warden, signals, timeout, options.command.front());
+  wall.warden->abandon();
+  return status;
 }
 
 }  // namespace

@@ -195,7 +195,12 @@ void BashCall::restore_shell(CallResult& result) {
 
 void BashCall::from_death(CallResult& result) {
   const auto status = session_.shell()->child().status();
-  if (status) {
+  // bash takes its line byte by byte: what is left of it tells that the text never began.
+  const bool began = session_.shell()->unread() == 0;
+  if (status && !began) {
+    result.reason = Reason::ShellLost;
+    result.notes.emplace_back("The shell had ended before it took this text; nothing of it ran.");
+  } else if (status) {
     result.reason = status->signal ? Reason::Signalled : Reason::Exited;
     result.exit_code = status->shell_code();
     result.signal = status->signal;

@@ -101,5 +101,22 @@ TEST_F(SessionTest, ReadOnlyVariablesAndOddValuesAreRestored) {
   EXPECT_EQ(sh("echo \"$R|$N|$Q|$REF\"").out.text, "r o|new\nline|it's|4\n");
 }
 
+TEST_F(SessionTest, ATextThatNeverBeganIsNotReportedAsRun) {
+  for (int round = 0; round < 10; ++round) {
+    sh("set -t");  // the shell ends after one more line of its own
+    const auto result = sh("echo ran");
+    EXPECT_TRUE(result.reason == Reason::ShellLost || result.out.text == "ran\n")
+        << result.out.text;
+  }
+}
+
+TEST_F(SessionTest, ExportingEverythingKeepsTheReportsNonceFromChildren) {
+  sh("set -a; later=1");
+  EXPECT_EQ(sh("printenv later").out.text, "1\n");
+  EXPECT_EQ(sh("printenv __bi; echo $?").out.text, "1\n");
+  sh("set +a");
+  EXPECT_EQ(sh("printenv __bi; echo $?").out.text, "1\n");
+}
+
 }  // namespace
 }  // namespace bawn::test
