@@ -1,7 +1,7 @@
 /// \file
-/// SHA-256 by libcrypto. The low-level functions on purpose: the EVP interface loads a provider first,
-/// which costs 0.8 ms at a start that takes 4, and OpenSSL 3 deprecates these for the choice of
-/// algorithm that they do not offer.
+/// SHA-256 by libcrypto. The low-level functions on purpose: the EVP interface loads a provider
+/// first, which costs 0.8 ms at a start that takes 4, and OpenSSL 3 deprecates these for the choice
+/// of algorithm that they do not offer.
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "bawn/contract/canonical.hpp"

@@ -21,8 +21,8 @@ namespace {
 //     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
 // __bv FILE  writes the shell's state; __by NONCE NAME does so into w/NAME and reports.
 //
-// `set -a` would export the nonce to every child, which could then report for its call; export -n each
-// time, since the mark stays on a variable.
+// `set -a` would export the nonce to every child, which could then report for its call; export -n
+// each time, since the mark stays on a variable.
 //
 // `builtin` guards against functions with a builtin's name; aliases do not matter inside functions
 // that were defined before there were any. No local variables in __bv: they would be in the state.

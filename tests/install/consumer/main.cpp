@@ -3,7 +3,6 @@
 
 #include <bawn/contract/make_tool.hpp>
 #include <bawn/sandbox/policy.hpp>
-
 #include <cstdio>
 #include <string>
 
@@ -21,9 +20,8 @@ struct GreetArgs {
 
 int main() {
   const auto tool = bawn::contract::make_tool<GreetArgs>(
-      "greet", "Say hello", [](const bawn::contract::Context&, GreetArgs args) {
-        return "hello, " + args.name;
-      });
+      "greet", "Say hello",
+      [](const bawn::contract::Context&, GreetArgs args) { return "hello, " + args.name; });
   if (!tool || !bawn::sandbox::preset("workspace-write")) {
     return 1;
   }

@@ -1,8 +1,8 @@
 /// \file
 /// The example of docs/contract.md.
-#include <gtest/gtest.h>
-
 #include "bawn/contract/make_tool.hpp"
+
+#include <gtest/gtest.h>
 
 namespace bawn::contract {
 namespace {

@@ -25,9 +25,9 @@ class DenialsTest : public ::testing::Test {
     result.err.text = err;
     return possible_denials(result, {.policy = &policy_,
                                      .confinement = &confinement_,
-                                     .workspace = "/work",
+                                     .workspace = "/ws",
                                      .home = "/home/u",
-                                     .cwd = "/work/sub",
+                                     .cwd = "/ws/sub",
                                      .uid = 0,
                                      .gid = 0});
   }
@@ -49,7 +49,7 @@ TEST_F(DenialsTest, AWriteOutsideTheRootsIsPossible) {
   ASSERT_EQ(denials.size(), 1U);
   EXPECT_EQ(denials[0].op, "write");
   EXPECT_EQ(denials[0].target, "/etc/x");
-  EXPECT_THAT(denials[0].rule, HasSubstr("/work"));
+  EXPECT_THAT(denials[0].rule, HasSubstr("/ws"));
   EXPECT_EQ(denials[0].layer, "landlock");
 }
 
@@ -66,7 +66,7 @@ TEST_F(DenialsTest, SecretsAreNamed) {
 }
 
 TEST_F(DenialsTest, WhatThePolicyAllowsIsNoDenial) {
-  EXPECT_THAT(judge("touch: cannot touch '/work/x': Permission denied\n"), IsEmpty());
+  EXPECT_THAT(judge("touch: cannot touch '/ws/x': Permission denied\n"), IsEmpty());
   EXPECT_THAT(judge("cat: /home/u/.cache/x: Permission denied\n"), IsEmpty());
 }
 

@@ -18,8 +18,8 @@ namespace bawn::sandbox {
 struct Place {
   std::string workspace;  ///< absolute, canonical
   std::string home;       ///< home of the session's user, absolute
-  /// Homes that the accounts of the session's and of the caller's user name, canonical: HOME is only
-  /// a variable, and what lies in the real home is as secret when it points elsewhere.
+  /// Homes that the accounts of the session's and of the caller's user name, canonical: HOME is
+  /// only a variable, and what lies in the real home is as secret when it points elsewhere.
   std::vector<std::string> account_homes{};
   std::uint32_t uid = 0;  ///< who commands run as
   std::uint32_t gid = 0;

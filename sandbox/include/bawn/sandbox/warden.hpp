@@ -23,8 +23,9 @@ struct ExitStatus {
   std::optional<int> code;    ///< exit code 0..255
   std::optional<int> signal;  ///< number of the signal that ended it
   bool core_dumped = false;
-  int exec_errno = 0;         ///< errno of a failed execve; 0 when it started
-  std::uint64_t user_us = 0;  ///< CPU time in user mode of the process and its waited-for children, µs
+  int exec_errno = 0;  ///< errno of a failed execve; 0 when it started
+  std::uint64_t user_us =
+      0;  ///< CPU time in user mode of the process and its waited-for children, µs
   std::uint64_t system_us = 0;
   std::uint64_t peak_rss_bytes = 0;
   /// 128+signal, the code, or 127/126 for a failed exec, as a shell would give.
@@ -33,26 +34,27 @@ struct ExitStatus {
 
 /// What to start inside the wall.
 struct SpawnSpec {
-  std::vector<std::string> argv;  ///< argv[0] is looked up in the environment's PATH when it has no slash
-  std::vector<std::string> env;   ///< "NAME=value"
-  std::string cwd;                ///< absolute inside path
-  os::UniqueFd standard_input;    ///< the child's descriptors 0, 1 and 2; empty = /dev/null
+  std::vector<std::string>
+      argv;  ///< argv[0] is looked up in the environment's PATH when it has no slash
+  std::vector<std::string> env;  ///< "NAME=value"
+  std::string cwd;               ///< absolute inside path
+  os::UniqueFd standard_input;   ///< the child's descriptors 0, 1 and 2; empty = /dev/null
   os::UniqueFd standard_output;
   os::UniqueFd standard_error;
-  std::string call;               ///< marker BAWN_CALL of everything it starts; may be empty
-  bool new_session = false;       ///< setsid instead of a new process group
+  std::string call;          ///< marker BAWN_CALL of everything it starts; may be empty
+  bool new_session = false;  ///< setsid instead of a new process group
 };
 
 /// One process of the session. Numbers are the host's; `inside_*` those of the PID namespace.
 struct ProcessInfo {
   int pid = 0;
   int inside_pid = 0;
-  int parent = 0;        ///< host pid of the parent
-  int pgid = 0;          ///< inside numbers: group and session as the processes see them
+  int parent = 0;  ///< host pid of the parent
+  int pgid = 0;    ///< inside numbers: group and session as the processes see them
   int sid = 0;
   std::uint64_t start_time = 0;  ///< clock ticks after boot (field 22 of /proc/PID/stat)
   char state = '?';
-  std::string call;      ///< BAWN_CALL marker, empty when it has none or cannot be read
+  std::string call;  ///< BAWN_CALL marker, empty when it has none or cannot be read
   std::string name;
 };
 
@@ -65,10 +67,10 @@ struct SignalTarget {
     Session,  ///< everything but the warden
   };
   Kind kind = Kind::Session;
-  int id = 0;                     ///< group or pid
-  std::string call;               ///< for Call
-  std::uint64_t not_before = 0;   ///< for Call: start time (ticks) of the call
-  int keep_pid = 0;               ///< for Call and Session: an inside pid that is spared (the shell)
+  int id = 0;                    ///< group or pid
+  std::string call;              ///< for Call
+  std::uint64_t not_before = 0;  ///< for Call: start time (ticks) of the call
+  int keep_pid = 0;              ///< for Call and Session: an inside pid that is spared (the shell)
 };
 
 /// A started child that has not been let go: it exists, is on no CPU, and has executed nothing.
@@ -76,19 +78,20 @@ struct SignalTarget {
 class Child {
  public:
   virtual ~Child() = default;
-  [[nodiscard]] virtual int pid() const noexcept = 0;         ///< host pid
+  [[nodiscard]] virtual int pid() const noexcept = 0;  ///< host pid
   [[nodiscard]] virtual int inside_pid() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t start_time() const noexcept = 0;
-  [[nodiscard]] virtual int pidfd() const noexcept = 0;       ///< borrowed
+  [[nodiscard]] virtual int pidfd() const noexcept = 0;  ///< borrowed
   /// Lets it execute.
   [[nodiscard]] virtual Result<> go() = 0;
-  /// Blocks until it ended, or until `context` ends (Cancelled / DeadlineExceeded; the child runs on).
+  /// Blocks until it ended, or until `context` ends (Cancelled / DeadlineExceeded; the child runs
+  /// on).
   [[nodiscard]] virtual Result<ExitStatus> wait(const contract::Context& context) = 0;
   /// The exit status once it is known.
   [[nodiscard]] virtual std::optional<ExitStatus> status() const = 0;
   /// A descriptor that becomes readable when the status is known, for poll(2); borrowed. Ask
-  /// status() before waiting and after: with Options::fork_stub other news make it readable too, and
-  /// status() is what takes them in.
+  /// status() before waiting and after: with Options::fork_stub other news make it readable too,
+  /// and status() is what takes them in.
   [[nodiscard]] virtual int exit_event() const noexcept = 0;
 };
 
@@ -99,9 +102,9 @@ class Warden {
     /// Path of the bawn-warden program; empty = beside this program, then the install's libexec.
     std::string program;
     /// Fork the stub from this process instead of starting the program: only for a process with
-    /// one thread (`bawn run`), where it saves an exec and the thread that reads the warden's stream:
-    /// the Warden and its children are then for that one thread. Without a PID namespace in the plan the
-    /// program is started all the same.
+    /// one thread (`bawn run`), where it saves an exec and the thread that reads the warden's
+    /// stream: the Warden and its children are then for that one thread. Without a PID namespace in
+    /// the plan the program is started all the same.
     bool fork_stub = false;
   };
 
@@ -115,9 +118,10 @@ class Warden {
 
   /// What the warden confirmed.
   [[nodiscard]] virtual const contract::Confinement& report() const noexcept = 0;
-  [[nodiscard]] virtual int pid() const noexcept = 0;               ///< host pid of the warden
+  [[nodiscard]] virtual int pid() const noexcept = 0;  ///< host pid of the warden
   [[nodiscard]] virtual std::uint64_t start_time() const noexcept = 0;
-  [[nodiscard]] virtual std::uint64_t pid_namespace() const noexcept = 0;  ///< inode, 0 = the host's
+  [[nodiscard]] virtual std::uint64_t pid_namespace()
+      const noexcept = 0;  ///< inode, 0 = the host's
 
   /// Starts a child that waits for its go, in its working directory.
   ///
@@ -140,9 +144,9 @@ class Warden {
   /// still stays (a process in an uninterruptible wait) is left after 6 s in all.
   virtual void close() = 0;
   /// Lets everything inside end without waiting for it, for a process that is about to exit. With a
-  /// PID namespace the kernel ends what is inside, as a rule within a millisecond after this process
-  /// (output that it still holds open ends then, too); without one it is close(). After it no other
-  /// call but the destructor, which does nothing more.
+  /// PID namespace the kernel ends what is inside, as a rule within a millisecond after this
+  /// process (output that it still holds open ends then, too); without one it is close(). After it
+  /// no other call but the destructor, which does nothing more.
   virtual void abandon() { close(); }
 };
 
