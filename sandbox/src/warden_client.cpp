@@ -198,16 +198,21 @@ class WardenClient final : public Warden {
     if (!answer) {
       return std::unexpected(explain(spec, std::move(answer).error()));
     }
-    if (auto placed = await_directory(go.near); !placed) {
-      return std::unexpected(explain(spec, std::move(placed).error()));
-    }
     wire::Reader in(reinterpret_cast<const unsigned char*>(answer->payload.data()),
                     answer->payload.size());
     const int inside_pid = in.i32();
-    os::Pidfd pidfd = BAWN_TRY(os::Pidfd::adopt(std::move(answer->fd)));
-    const std::uint64_t started = BAWN_TRY(os::start_time(pidfd.pid()));
-    return std::make_unique<StartedChild>(launched_.link, std::move(state), std::move(pidfd),
-                                          inside_pid, started, std::move(go.near));
+    // While these are looked up the child enters its directory. It may be gone by then because it
+    // could not, which is the better thing to say.
+    auto pidfd = os::Pidfd::adopt(std::move(answer->fd));
+    const auto started = pidfd ? os::start_time(pidfd->pid()) : Result<std::uint64_t>(0);
+    if (auto placed = await_directory(go.near); !placed) {
+      return std::unexpected(explain(spec, std::move(placed).error()));
+    }
+    if (!pidfd || !started) {
+      return std::unexpected(!pidfd ? std::move(pidfd).error() : started.error());
+    }
+    return std::make_unique<StartedChild>(launched_.link, std::move(state), *std::move(pidfd),
+                                          inside_pid, *started, std::move(go.near));
   }
 
   [[nodiscard]] Result<int> signal(const SignalTarget& target, int signal) override {
