@@ -34,7 +34,9 @@ class StopTest : public SessionTest {
   }
   /// No process of that call is left.
   void expect_none_left(const std::string& call) {
-    for (const auto& process : *warden_->tree()) {
+    const auto tree = warden_->tree();
+    ASSERT_TRUE(tree);
+    for (const auto& process : *tree) {
       EXPECT_FALSE(process.call == call && process.state != 'Z') << process.name;
     }
   }
@@ -92,7 +94,9 @@ TEST_F(StopTest, NewSessionsDoubleForksAndClearedEnvironmentsEndToo) {
       ">/dev/null 2>&1 & (trap '' INT; sleep 605) & echo x; sleep 606",
       2);
   EXPECT_THAT(result.survivors, IsEmpty());
-  for (const auto& process : *warden_->tree()) {
+  const auto tree = warden_->tree();
+  ASSERT_TRUE(tree);
+  for (const auto& process : *tree) {
     EXPECT_FALSE(process.name == "sleep" && process.state != 'Z') << process.pid;
   }
   EXPECT_EQ(sh("echo ok").out.text, "ok\n");
@@ -174,7 +178,9 @@ TEST_F(StopTest, ClosingTheSessionEndsARunningCall) {
   request.yield = std::chrono::milliseconds(0);
   run(std::move(request));
   session_->close();
-  for (const auto& process : *warden_->tree()) {
+  const auto tree = warden_->tree();
+  ASSERT_TRUE(tree);
+  for (const auto& process : *tree) {
     EXPECT_EQ(process.state, 'Z') << process.name;
   }
 }
