@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "environment.hpp"
 #include "policy_choice.hpp"
+#include "reap.hpp"
 #include "record_log.hpp"
 #include "runtime_dir.hpp"
 
@@ -62,6 +63,7 @@ Result<int> serve(const WallOptions& options) {
                                                     .version = BAWN_VERSION,
                                                     .instructions = kInstructions},
                                                    shell::make_shell_tools(pool)));
+  end_left_behind(pool->config().state_dir + "/records");
   const auto records = BAWN_TRY(RecordLog::open(pool->config().state_dir));
   const auto recorder = [records](const contract::Context&, const contract::Record& record) {
     return records->append(record);

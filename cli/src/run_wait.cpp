@@ -36,16 +36,16 @@ class EndPlan {
 
   /// Milliseconds until the next step for poll(2); -1 for never.
   [[nodiscard]] int poll_timeout() const {
-    if (!next_) {
+    if (next_ == kNever) {
       return -1;
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next_ - Clock::now()).count();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_ - Clock::now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
   }
 
   /// The signal that is due now, moving on to the next step.
   std::optional<int> due() {
-    if (!next_ || Clock::now() < *next_) {
+    if (Clock::now() < next_) {
       return std::nullopt;
     }
     if (!expired_) {
@@ -53,14 +53,15 @@ class EndPlan {
       next_ = Clock::now() + kGrace;
       return SIGTERM;
     }
-    next_.reset();
+    next_ = kNever;
     return SIGKILL;
   }
 
   [[nodiscard]] bool expired() const { return expired_; }
 
  private:
-  std::optional<Clock::time_point> next_;
+  static constexpr Clock::time_point kNever = Clock::time_point::max();
+  Clock::time_point next_ = kNever;
   bool expired_ = false;
 };
 

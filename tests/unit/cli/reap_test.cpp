@@ -1,0 +1,103 @@
+#include "reap.hpp"
+
+#include "bawn/contract/json.hpp"
+#include "bawn/os/procfs.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <string>
+
+namespace bawn::cli {
+namespace {
+
+/// A process that only waits; ended with the test.
+class Sleeper {
+ public:
+  Sleeper() {
+    std::array<char*, 3> argv = {const_cast<char*>("sleep"), const_cast<char*>("600"), nullptr};
+    EXPECT_EQ(::posix_spawnp(&pid_, "sleep", nullptr, nullptr, argv.data(), environ), 0);
+  }
+  ~Sleeper() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  [[nodiscard]] int pid() const { return pid_; }
+  [[nodiscard]] std::uint64_t start_time() const { return os::start_time(pid_).value_or(0); }
+  /// Blocks until it ended by the signal; false when it still runs.
+  [[nodiscard]] bool was_killed() const {
+    siginfo_t info{};
+    // A killed process can be waited for at once or very soon; one that was spared never.
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) == 0 &&
+           info.si_code == CLD_KILLED;
+  }
+  [[nodiscard]] bool runs() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+           info.si_pid == 0;
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+std::string record(const std::string& boot, int pid, std::uint64_t start_time) {
+  const contract::Json json = {
+      {"namespace", "shell:process-group"},
+      {"data", {{"boot_id", boot}, {"warden_pid", pid}, {"warden_start_time", start_time}}}};
+  return contract::dump_json(json) + "\n";
+}
+
+/// A server's file whose number belongs to nobody with that start time.
+constexpr const char* kDeadServer = "1-123456789012.jsonl";
+
+TEST(EndLeftBehindTest, EndsWhatADeadServersRecordNamesAndRemovesTheFile) {
+  const test::TempDir folder;
+  const Sleeper left;
+  const auto file = folder.write(
+      kDeadServer, "half a li\n" + record(*os::boot_id(), left.pid(), left.start_time()));
+  end_left_behind(folder.path().string());
+  EXPECT_TRUE(left.was_killed());
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(EndLeftBehindTest, SparesAReusedNumberAndAnotherBoot) {
+  const test::TempDir folder;
+  const Sleeper other;
+  folder.write(kDeadServer, record(*os::boot_id(), other.pid(), other.start_time() + 1) +
+                                record("another boot", other.pid(), other.start_time()));
+  end_left_behind(folder.path().string());
+  EXPECT_TRUE(other.runs());
+}
+
+TEST(EndLeftBehindTest, LeavesALivingServersFileAlone) {
+  const test::TempDir folder;
+  const Sleeper child;
+  const std::string name =
+      std::to_string(::getpid()) + "-" + std::to_string(*os::start_time(::getpid())) + ".jsonl";
+  const auto file = folder.write(name, record(*os::boot_id(), child.pid(), child.start_time()));
+  end_left_behind(folder.path().string());
+  EXPECT_TRUE(child.runs());
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
+TEST(EndLeftBehindTest, IgnoresWhatIsNoRecordFile) {
+  const test::TempDir folder;
+  const auto file = folder.write("notes.txt", "mine");
+  end_left_behind(folder.path().string());
+  end_left_behind((folder.path() / "missing").string());
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
+}  // namespace
+}  // namespace bawn::cli
