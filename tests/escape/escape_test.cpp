@@ -105,8 +105,8 @@ TEST_P(AnEscape, IsHeldByTheWall) {
   EXPECT_THAT(tried.attack.held_by, ::testing::Contains(result.out)) << result.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Wall, AnEscape, ::testing::ValuesIn(all_cases()), [](const auto& info) {
-  return std::string(info.param.mode.name) + "_" + info.param.attack.name;
+INSTANTIATE_TEST_SUITE_P(Wall, AnEscape, ::testing::ValuesIn(all_cases()), [](const auto& tested) {
+  return std::string(tested.param.mode.name) + "_" + tested.param.attack.name;
 });
 
 }  // namespace

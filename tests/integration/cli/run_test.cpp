@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
             "UnwritableReport", {"--report", "/nowhere/report", "--", "true"}, "/nowhere/report"},
         Refusal{"NoCommand", {}, "command"},
         Refusal{"UnknownOption", {"--polcy", "read-only", "--", "true"}, "--polcy"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace bawn::test
