@@ -8,9 +8,19 @@
 
 namespace bawn::test {
 
-TempDir::TempDir() {
+namespace {
+
+std::filesystem::path usual_base() {
   const char* base = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): tests set it never
-  std::string name = std::string(base != nullptr ? base : "/tmp") + "/bawn-test-XXXXXX";
+  return base != nullptr ? base : "/tmp";
+}
+
+}  // namespace
+
+TempDir::TempDir() : TempDir(usual_base()) {}
+
+TempDir::TempDir(const std::filesystem::path& base) {
+  std::string name = (base / "bawn-test-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw std::runtime_error("cannot make a temporary directory like " + name);
   }

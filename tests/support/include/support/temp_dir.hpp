@@ -8,10 +8,12 @@
 
 namespace bawn::test {
 
-/// Makes a directory under $TMPDIR (or /tmp) and removes it with all it holds at the end.
+/// Makes a directory under $TMPDIR (or /tmp, or `base`) and removes it with all it holds at the
+/// end.
 class TempDir {
  public:
   TempDir();
+  explicit TempDir(const std::filesystem::path& base);
   ~TempDir();
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
