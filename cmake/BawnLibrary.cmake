@@ -25,9 +25,15 @@ function(bawn_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} bawn_test_support bawn_warnings
     GTest::gmock_main)
-  # ctest splits test properties at semicolons, so lists are passed with the separator escaped.
-  string(REPLACE ";" "\\;" labels "${arg_LABELS}")
-  string(REPLACE ";" "\\;" environment "${arg_ENVIRONMENT}")
+  # Only what is set: an empty value would be dropped and the next word taken for it. ctest splits
+  # properties at semicolons, so lists are passed with the separator escaped.
+  set(properties TIMEOUT ${arg_TIMEOUT})
+  foreach(name_of_list LABELS ENVIRONMENT)
+    if(arg_${name_of_list})
+      string(REPLACE ";" "\\;" value "${arg_${name_of_list}}")
+      list(APPEND properties ${name_of_list} "${value}")
+    endif()
+  endforeach()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
-    PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
+    PROPERTIES ${properties})
 endfunction()
