@@ -25,23 +25,12 @@ Result<int> signal_process(sandbox::Warden& warden, int inside_pid, int signal) 
 }
 
 Result<int> signal_call(sandbox::Warden& warden, const CallScope& scope, int signal) {
-  int reached = BAWN_TRY(warden.signal({.kind = sandbox::SignalTarget::Kind::Call,
-                                        .id = 0,
-                                        .call = scope.marker,
-                                        .not_before = scope.not_before,
-                                        .keep_pid = scope.shell_inside_pid},
-                                       signal));
-  if (scope.shell_marker.empty()) {
-    return reached;
-  }
-  // Forks of the shell have its environment, so the warden takes them for the shell's. Those that
-  // appeared during the call are the call's.
-  for (const sandbox::ProcessInfo& process : BAWN_TRY(call_processes(warden, scope))) {
-    if (process.call == scope.shell_marker) {
-      reached += BAWN_TRY(signal_process(warden, process.inside_pid, signal));
-    }
-  }
-  return reached;
+  return warden.signal({.kind = sandbox::SignalTarget::Kind::Call,
+                        .id = 0,
+                        .call = scope.marker,
+                        .not_before = scope.not_before,
+                        .keep_pid = scope.shell_inside_pid},
+                       signal);
 }
 
 Result<std::vector<sandbox::ProcessInfo>> call_processes(sandbox::Warden& warden,
