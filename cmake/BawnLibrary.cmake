@@ -15,6 +15,18 @@ function(bawn_library layer)
   install(TARGETS bawn_${layer} EXPORT bawnTargets FILE_SET HEADERS)
 endfunction()
 
+# bawn_program(<target> [DESTINATION dir])
+# A program that users get: part of the target `programs` and of the install component of that name.
+add_custom_target(programs)
+function(bawn_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESTINATION" "")
+  if(NOT arg_DESTINATION)
+    set(arg_DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+  add_dependencies(programs ${target})
+  install(TARGETS ${target} DESTINATION ${arg_DESTINATION} COMPONENT programs)
+endfunction()
+
 # bawn_test(<name> SOURCES .. [LIBRARIES ..] [LABELS ..] [TIMEOUT seconds] [ENVIRONMENT ..])
 # A GoogleTest program whose tests ctest lists one by one, each in a process of its own.
 function(bawn_test name)
