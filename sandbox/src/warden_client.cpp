@@ -94,6 +94,9 @@ Result<> check(const SpawnSpec& spec) {
     return std::unexpected(
         invalid(fmt::format("the working directory {:?} is not an absolute path", spec.cwd)));
   }
+  if (spec.writable_only && std::ranges::any_of(*spec.writable_only, has_nul)) {
+    return std::unexpected(invalid("a path that stays writable holds a NUL byte"));
+  }
   if (spec.call.size() > kMaxCall || has_nul(spec.call)) {
     return std::unexpected(invalid(fmt::format("a call's marker has at most {} bytes", kMaxCall)));
   }
@@ -106,7 +109,9 @@ Result<std::string> encode(const SpawnSpec& spec) {
   out.u32(bit(spec.standard_input.is_open(), wire::kHasInput) |
           bit(spec.standard_output.is_open(), wire::kHasOutput) |
           bit(spec.standard_error.is_open(), wire::kHasError) |
-          bit(spec.new_session, wire::kNewSession));
+          bit(spec.new_session || spec.controlling_terminal, wire::kNewSession) |
+          bit(spec.controlling_terminal, wire::kTerminal) |
+          bit(spec.writable_only.has_value(), wire::kReadOnly));
   out.text(spec.cwd).text(spec.call);
   out.u32(static_cast<std::uint32_t>(spec.argv.size()));
   for (const std::string& word : spec.argv) {
@@ -124,6 +129,12 @@ Result<std::string> encode(const SpawnSpec& spec) {
   }
   if (!spec.call.empty()) {
     out.text(fmt::format("{}{}", kMarker, spec.call));
+  }
+  if (spec.writable_only) {
+    out.u32(static_cast<std::uint32_t>(spec.writable_only->size()));
+    for (const std::string& path : *spec.writable_only) {
+      out.text(path);
+    }
   }
   if (out.data().size() > wire::kMaxPayload) {
     return std::unexpected(invalid(

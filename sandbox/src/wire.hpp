@@ -63,6 +63,8 @@ enum SpawnFlag : std::uint32_t {
   kHasOutput = 1U << 1U,
   kHasError = 1U << 2U,
   kNewSession = 1U << 3U,
+  kTerminal = 1U << 4U,  ///< descriptor 0 becomes the controlling terminal
+  kReadOnly = 1U << 5U,  ///< one more Landlock layer; the paths that stay writable follow
 };
 
 /// Where a failure happened; one word for people in `to_text` (client side).

@@ -66,7 +66,38 @@ Failure add_rule(int ruleset, const char* path, std::uint64_t access, std::uint3
   return failure;
 }
 
+/// Rights that change something, by the ABI that brought them.
+std::uint64_t write_rights(std::uint32_t abi) noexcept {
+  constexpr std::uint64_t kWriteFile = 1U << 1U;
+  constexpr std::uint64_t kRemoveAndMake = 0x1FF0U;  // REMOVE_DIR (bit 4) to MAKE_SYM (bit 12)
+  constexpr std::uint64_t kTruncate = 1U << 14U;
+  return kWriteFile | kRemoveAndMake | (abi >= 2 ? kRefer : 0U) | (abi >= 3 ? kTruncate : 0U);
+}
+
 }  // namespace
+
+int make_read_only_ruleset(std::uint32_t abi, std::uint32_t count, wire::Reader paths) noexcept {
+  constexpr std::uint64_t kTcp = 3;  // bind and connect
+  if (abi == 0) {
+    return -EOPNOTSUPP;
+  }
+  const std::uint64_t rights = write_rights(abi);
+  const RulesetAttributes attributes = {rights, abi >= 4 ? kTcp : 0, 0};
+  const int ruleset =
+      static_cast<int>(syscall(kCreateRuleset, &attributes, attribute_size(abi), 0U));
+  if (ruleset < 0) {
+    return -errno;
+  }
+  Confirmed unused;
+  for (std::uint32_t at = 0; at < count; ++at) {
+    const Failure failure = add_rule(ruleset, paths.text(), rights, at, unused);
+    if (failure.failed()) {
+      close(ruleset);
+      return -failure.errnum;
+    }
+  }
+  return ruleset;
+}
 
 int make_scope_ruleset() noexcept {
   // Every layer takes the right to move and link between directories away unless it grants it

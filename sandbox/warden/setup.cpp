@@ -127,6 +127,7 @@ Failure prepare_station(const PlanView& plan, Station& station) noexcept {
   if (station.signals < 0 || station.proc < 0) {
     return {Step::Signals, errno, 0};
   }
+  station.landlock_abi = plan.landlock.abi;
   if (plan.has(wire::kChildScopeLayer)) {
     station.scope_ruleset = make_scope_ruleset();
   }

@@ -155,6 +155,8 @@ struct Order {
   std::uint32_t flags = 0;
   const char* cwd = "";
   const char* call = "";
+  std::uint32_t writable_count = 0;
+  wire::Reader writable;  ///< paths, with kReadOnly
 };
 
 /// Reads the request in the slot's payload; false when it is malformed.
@@ -171,6 +173,13 @@ bool read_order(Slot& slot, std::size_t length, Order& order) noexcept {
   const std::uint32_t envc = in.count(kSmallestText);
   slot.env = pointers;
   (void)read_words(in, envc, pointers);
+  if ((order.flags & wire::kReadOnly) != 0) {
+    order.writable_count = in.count(kSmallestText);
+    order.writable = in;
+    for (std::uint32_t at = 0; at < order.writable_count; ++at) {
+      (void)in.text();
+    }
+  }
   slot.path = path_of(slot.env);
   return in.finished() && argc > 0 && strlen(order.call) <= kMaxCall;
 }
@@ -209,6 +218,7 @@ void fill(Slot& slot, const Station& station, const Order& order) noexcept {
   slot.cwd = order.cwd;
   slot.scope_ruleset = station.scope_ruleset;
   slot.new_session = (order.flags & wire::kNewSession) != 0;
+  slot.terminal = (order.flags & wire::kTerminal) != 0;
   slot.die_with_warden = !station.own_pid_namespace;
   slot.limit_count = child_limit_count;
   memcpy(slot.limits, child_limits, sizeof child_limits);
@@ -222,9 +232,22 @@ bool start_child(const Station& station, std::uint32_t id, Slot* slot,
     return refuse(station, id, Step::Process, EAGAIN);
   }
   fill(*slot, station, order);
+  slot->read_only_ruleset = -1;
+  if ((order.flags & wire::kReadOnly) != 0) {
+    const int ruleset =
+        make_read_only_ruleset(station.landlock_abi, order.writable_count, order.writable);
+    if (ruleset < 0) {
+      release_slot(slot);
+      return refuse(station, id, Step::LandlockRuleset, -ruleset);
+    }
+    slot->read_only_ruleset = ruleset;
+  }
   int pidfd = -1;
   const pid_t pid = start(*slot, pidfd);
   const int clone_errno = errno;
+  if (slot->read_only_ruleset >= 0) {
+    close(slot->read_only_ruleset);  // the child has a table of descriptors of its own
+  }
   if (pid < 0) {
     release_slot(slot);
     return refuse(station, id, Step::Process, clone_errno);

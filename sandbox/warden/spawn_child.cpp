@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 
 #include <cerrno>
@@ -159,11 +160,17 @@ int child_entry(void* argument) noexcept {
   if (slot.scope_ruleset >= 0) {
     check(slot, raw_call(kLandlockRestrictSelf, slot.scope_ruleset, 0));
   }
+  if (slot.read_only_ruleset >= 0) {
+    check(slot, raw_call(kLandlockRestrictSelf, slot.read_only_ruleset, 0));
+  }
   if (slot.die_with_warden) {
     check(slot, raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL));
   }
   check(slot, slot.new_session ? raw_call(SYS_setsid) : raw_call(SYS_setpgid, 0, 0));
   arrange_descriptors(slot);
+  if (slot.terminal) {
+    check(slot, raw_call(SYS_ioctl, 0, TIOCSCTTY, 0));
+  }
   enter_directory(slot);
   apply_limits(slot);
   await_go(slot);

@@ -36,7 +36,9 @@ struct Slot {
   int error = -1;
   int go = -1;
   int scope_ruleset = -1;
+  int read_only_ruleset = -1;  ///< of this child alone
   bool new_session = false;
+  bool terminal = false;  ///< descriptor 0 becomes the controlling terminal
   bool die_with_warden = false;
   int limit_count = 0;
   ChildLimit limits[kMaxChildLimits] = {};

@@ -12,7 +12,8 @@
 ///             landlock_*, seccomp, sigprocmask, signalfd
 ///   serving   poll, recv[msg], send[msg], read, clone, setpgid, wait4, kill of groups, pidfd_open,
 ///             pidfd_send_signal, openat, lseek and getdents64 below /proc, mmap/mprotect/munmap of
-///             spawn slots, clock_gettime, snprintf/sscanf/strtok_r on fixed buffers
+///             spawn slots, clock_gettime, landlock_*, open(O_PATH), fstat,
+///             snprintf/sscanf/strtok_r on fixed buffers
 ///   the child between clone and exec: raw system calls only (syscalls.hpp)
 /// Order of life: stub.cpp -> setup.cpp (mounts, identity, landlock, filter) -> serve.cpp.
 #pragma once
@@ -116,6 +117,9 @@ Failure apply_rlimits(const PlanView& plan) noexcept;
 Failure apply_landlock(const PlanView& plan, Confirmed& confirmed) noexcept;
 /// A ruleset that handles nothing but scopes, for each child; -1 when the kernel has no scopes.
 int make_scope_ruleset() noexcept;
+/// A ruleset under which nothing can be changed but beneath `count` paths read from `paths`, and
+/// no TCP; a negative errno when it cannot be made.
+int make_read_only_ruleset(std::uint32_t abi, std::uint32_t count, wire::Reader paths) noexcept;
 Failure apply_filter(const PlanView& plan) noexcept;
 
 // frames.cpp
@@ -150,8 +154,9 @@ struct Station {
   int stream = -1;
   int life = -1;
   int signals = -1;
-  int proc = -1;           ///< /proc
-  int scope_ruleset = -1;  ///< for each child, or -1
+  int proc = -1;                   ///< /proc
+  int scope_ruleset = -1;          ///< for each child, or -1
+  std::uint32_t landlock_abi = 0;  ///< 0 = the session has no Landlock
   bool own_pid_namespace = false;
 };
 [[noreturn]] void serve(const Station& station);

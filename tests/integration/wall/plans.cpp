@@ -100,6 +100,12 @@ sandbox::SpawnSpec spec(std::vector<std::string> argv) {
 }
 
 Ran run(sandbox::Warden& warden, std::vector<std::string> argv, const std::string& call) {
+  sandbox::SpawnSpec order = spec(std::move(argv));
+  order.call = call;
+  return run(warden, std::move(order));
+}
+
+Ran run(sandbox::Warden& warden, sandbox::SpawnSpec order) {
   auto out = os::Pipe::make();
   auto err = os::Pipe::make();
   Ran ran;
@@ -107,8 +113,6 @@ Ran run(sandbox::Warden& warden, std::vector<std::string> argv, const std::strin
     ADD_FAILURE() << "no pipes";
     return ran;
   }
-  sandbox::SpawnSpec order = spec(std::move(argv));
-  order.call = call;
   order.standard_output = std::move(out->write);
   order.standard_error = std::move(err->write);
   auto child = warden.spawn(std::move(order));

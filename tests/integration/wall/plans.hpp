@@ -38,6 +38,9 @@ struct Ran {
 /// Spawns `argv`, lets it go, reads its output to the end and waits. Fails the test on an Error.
 Ran run(sandbox::Warden& warden, std::vector<std::string> argv, const std::string& call = {});
 
+/// The same for an order of one's own; its output and error are taken over.
+Ran run(sandbox::Warden& warden, sandbox::SpawnSpec order);
+
 /// A spec with a plain PATH and cwd "/".
 sandbox::SpawnSpec spec(std::vector<std::string> argv);
 

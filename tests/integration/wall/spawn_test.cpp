@@ -1,3 +1,4 @@
+#include "bawn/os/unique_fd.hpp"
 #include "plans.hpp"
 #include "support/requirements.hpp"
 #include "support/temp_dir.hpp"
@@ -19,6 +20,7 @@ namespace {
 using bawn::contract::Context;
 using bawn::contract::ErrorCode;
 using bawn::test::bare_plan;
+using bawn::test::landlock_plan;
 using bawn::test::namespace_plan;
 using bawn::test::run;
 using bawn::test::spec;
@@ -133,6 +135,57 @@ TEST(WallSpawnTest, WorkingDirectoryIsTheChildsOwn) {
   EXPECT_EQ((*child)->wait(Context())->code, 0);
   EXPECT_TRUE(std::filesystem::exists(directory.path() / "here"));
   EXPECT_EQ(run(*warden, {"pwd"}).out, "/\n");
+}
+
+TEST(WallSpawnTest, ReadOnlyLayerOfOneChildLeavesTheOthersAlone) {
+  BAWN_REQUIRE("landlock");
+  const TempDir workspace;
+  std::filesystem::permissions(workspace.path(), std::filesystem::perms::all);
+  std::filesystem::create_directory(workspace.path() / "open");
+  std::filesystem::permissions(workspace.path() / "open", std::filesystem::perms::all);
+  const auto warden = start(landlock_plan(workspace.path()));
+  ASSERT_NE(warden, nullptr);
+  const std::string path = workspace.path();
+  const std::vector<std::string> argv = {
+      "sh", "-c", "cd " + path + "; echo x >a; echo $?; mkdir d; echo $?; echo x >open/b; echo $?"};
+  auto order = spec(argv);
+  order.writable_only = {path + "/open", "/not/there"};
+  const auto narrow = run(*warden, std::move(order));
+  EXPECT_THAT(narrow.out, testing::MatchesRegex("[12]\n1\n0\n"));
+  EXPECT_THAT(narrow.err, testing::HasSubstr("Permission denied"));
+  EXPECT_FALSE(std::filesystem::exists(path + "/a"));
+  // Control: the next child has only the session's own layer.
+  EXPECT_EQ(run(*warden, argv).out, "0\n0\n0\n");
+}
+
+TEST(WallSpawnTest, ReadOnlyLayerIsRefusedWhereTheSessionHasNoLandlock) {
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  auto order = spec({"true"});
+  order.writable_only.emplace();
+  const auto child = warden->spawn(std::move(order));
+  ASSERT_FALSE(child);
+  EXPECT_EQ(child.error().code(), ErrorCode::Unsupported);
+  EXPECT_EQ(run(*warden, {"true"}).status.code, 0);
+}
+
+TEST(WallSpawnTest, TerminalOnStandardInputBecomesTheControllingOne) {
+  const auto warden = start(bare_plan());
+  ASSERT_NE(warden, nullptr);
+  const bawn::os::UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_TRUE(master.is_open());
+  ASSERT_EQ(::grantpt(master.get()) | ::unlockpt(master.get()), 0);
+  auto order = spec({"sh", "-c", "echo yes >/dev/tty"});
+  order.standard_input.reset(
+      ::open(::ptsname(master.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));  // NOLINT: one thread
+  order.controlling_terminal = true;
+  const auto ran = run(*warden, std::move(order));
+  EXPECT_EQ(ran.status.code, 0) << ran.err;
+  char text[16] = {};
+  EXPECT_EQ(::read(master.get(), text, sizeof text), 5);
+  EXPECT_STREQ(text, "yes\r\n");
+  // Control: without it there is no terminal to open.
+  EXPECT_NE(run(*warden, {"sh", "-c", "echo no >/dev/tty"}).status.code, 0);
 }
 
 }  // namespace

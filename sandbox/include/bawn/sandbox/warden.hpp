@@ -43,6 +43,12 @@ struct SpawnSpec {
   os::UniqueFd standard_error;
   std::string call;          ///< marker BAWN_CALL of everything it starts; may be empty
   bool new_session = false;  ///< setsid instead of a new process group
+  /// Makes `standard_input`, a terminal, the controlling terminal of the new session.
+  bool controlling_terminal = false;
+  /// One more Landlock layer for this child and what it starts: nothing can be changed but beneath
+  /// these absolute paths (a missing one grants nothing), and no TCP from ABI 4 on. Absent = none.
+  /// Where the session has no Landlock the spawn fails with Unsupported.
+  std::optional<std::vector<std::string>> writable_only;
 };
 
 /// One process of the session. Numbers are the host's; `inside_*` those of the PID namespace.
