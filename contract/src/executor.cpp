@@ -9,6 +9,30 @@
 #include <utility>
 
 namespace bawn::contract {
+namespace {
+
+/// Disjoint sets of jobs, each known by its first member.
+class Groups {
+ public:
+  explicit Groups(std::size_t size) : parent_(size) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+  [[nodiscard]] std::size_t first_of(std::size_t job) const {
+    while (parent_[job] != job) {
+      job = parent_[job];
+    }
+    return job;
+  }
+  void join(std::size_t one, std::size_t other) {
+    const auto [low, high] = std::minmax({first_of(one), first_of(other)});
+    parent_[high] = low;
+  }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+}  // namespace
 
 Executor::Executor(ExecutorOptions options) : options_(std::move(options)) {}
 
@@ -23,7 +47,8 @@ int Executor::bound(const std::vector<Job>& jobs) const {
   return options_.max_parallel > 0 ? options_.max_parallel : kDefaultMaxParallel;
 }
 
-std::vector<std::vector<std::size_t>> Executor::chains(const std::vector<Job>& jobs) const {
+std::vector<std::vector<std::size_t>> Executor::chains(const std::vector<Job>& jobs,
+                                                       const Context& context) const {
   std::vector<std::vector<std::size_t>> chains;
   if (jobs.empty()) {
     return chains;
@@ -34,24 +59,29 @@ std::vector<std::vector<std::size_t>> Executor::chains(const std::vector<Job>& j
     chains.push_back(std::move(all));
     return chains;
   }
-  std::map<std::string, std::size_t> chain_of;
+  Groups groups(jobs.size());
+  std::map<std::string, std::size_t> first_with;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const std::string resource = jobs[i].tool ? resource_of(*jobs[i].tool) : std::string();
-    const auto known = resource.empty() ? chain_of.end() : chain_of.find(resource);
-    if (known != chain_of.end()) {
-      chains[known->second].push_back(i);
+    if (!jobs[i].tool) {
       continue;
     }
-    if (!resource.empty()) {
-      chain_of.emplace(resource, chains.size());
+    for (std::string& resource : resources_of(*jobs[i].tool, context, jobs[i].call.args)) {
+      groups.join(first_with.emplace(std::move(resource), i).first->second, i);
     }
-    chains.push_back({i});
+  }
+  std::map<std::size_t, std::size_t> chain_of;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto [known, is_new] = chain_of.emplace(groups.first_of(i), chains.size());
+    if (is_new) {
+      chains.emplace_back();
+    }
+    chains[known->second].push_back(i);
   }
   return chains;
 }
 
 Batch Executor::start(const Context& context, std::vector<Job> jobs) const {
-  const auto grouped = chains(jobs);
+  const auto grouped = chains(jobs, context);
   const int workers = std::min(bound(jobs), static_cast<int>(grouped.size()));
   return Batch(std::make_shared<Batch::State>(context, std::move(jobs), grouped, options_),
                workers);

@@ -52,6 +52,7 @@ class RawTool final : public Tool {
 Properties properties_of(ToolOptions options) {
   return Properties{.sequential = options.sequential,
                     .resource = std::move(options.resource),
+                    .resources = std::move(options.resources),
                     .annotations = std::move(options.annotations),
                     .output_schema = std::move(options.output_schema),
                     .confined = std::move(options.confined),

@@ -16,6 +16,22 @@ std::string resource_of(const Tool& tool) {
   return tool.properties().sequential ? std::string() : tool.properties().resource;
 }
 
+std::vector<std::string> resources_of(const Tool& tool, const Context& context,
+                                      std::string_view args) {
+  std::vector<std::string> all;
+  if (is_sequential(tool)) {
+    return all;
+  }
+  if (const auto& ask = tool.properties().resources) {
+    all = ask(context, args);
+    std::erase(all, std::string());
+  }
+  if (std::string own = resource_of(tool); !own.empty()) {
+    all.push_back(std::move(own));
+  }
+  return all;
+}
+
 const std::optional<Annotations>& annotations_of(const Tool& tool) noexcept {
   return tool.properties().annotations;
 }

@@ -8,8 +8,8 @@ namespace {
 /// Fails to compile when Properties gains a member (C-81). Whoever adds one decides here whether a
 /// wrapper forwards it as it is; the copy below does.
 [[maybe_unused]] void every_property_is_forwarded(const Properties& properties) {
-  [[maybe_unused]] const auto& [sequential, resource, annotations, output_schema, confined, replay,
-                                facts, availability, closer] = properties;
+  [[maybe_unused]] const auto& [sequential, resource, resources, annotations, output_schema,
+                                confined, replay, facts, availability, closer] = properties;
 }
 
 class WrappedTool final : public Tool {

@@ -68,6 +68,25 @@ TEST(Executor, ChainsGroupByResourceAtTheFirstPlace) {  // C-132
   EXPECT_EQ(Executor({.sequential = true}).chains({job(plain), job(shell)}), (Chains{{0, 1}}));
 }
 
+TEST(Executor, ACallThatNamesSeveralResourcesJoinsTheirChains) {
+  ToolOptions options;
+  options.resources = [](const Context&, std::string_view args) {
+    std::vector<std::string> names;
+    for (const char letter : args) {
+      names.push_back(std::string("file:/") + letter);
+    }
+    return names;
+  };
+  const ToolPtr writer = saying("", std::move(options));
+  const auto on = [&](std::string args) {
+    return Job{.tool = writer, .call = {.id = "c", .args = std::move(args)}};
+  };
+  const Executor executor;
+  EXPECT_EQ(executor.chains({on("a"), on("b"), on("a"), on("")}), (Chains{{0, 2}, {1}, {3}}));
+  EXPECT_EQ(executor.chains({on("a"), on("b"), on("c"), on("cb"), on("a")}),
+            (Chains{{0, 4}, {1, 2, 3}}));
+}
+
 TEST(Executor, ResultsComeInJobOrder) {  // C-139
   EXPECT_THAT(texts(Executor().results({}, {job(saying("a")), job(saying("b")), job(saying("c"))})),
               ElementsAre("a", "b", "c"));

@@ -29,6 +29,7 @@ struct ToolOptions {
   bool strict = false;
   bool sequential = false;
   std::string resource{};
+  decltype(Properties::resources) resources{};
   std::optional<Annotations> annotations{};
   decltype(Properties::confined) confined{};
   decltype(Properties::replay) replay{};

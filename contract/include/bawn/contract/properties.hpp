@@ -55,6 +55,9 @@ class Closer {
 struct Properties {
   bool sequential = false;
   std::string resource{};  ///< "<kind>:<id>"; calls naming one resource run in order
+  /// Further resources of one call, for a tool whose calls share something only with some others:
+  /// those that change one file. Two calls that have any resource in common run in order.
+  std::function<std::vector<std::string>(const Context&, std::string_view args)> resources{};
   std::optional<Annotations> annotations{};
   std::optional<std::string> output_schema{};  ///< JSON Schema text of `ToolResult::structured`
   std::function<Confinement(const Context&, std::string_view args)> confined{};
@@ -69,6 +72,10 @@ struct Properties {
 [[nodiscard]] bool is_sequential(const Tool& tool) noexcept;
 /// Empty also whenever the tool is sequential.
 [[nodiscard]] std::string resource_of(const Tool& tool);
+/// All resources of a call: the tool's own and those that the call's arguments name. Empty whenever
+/// the tool is sequential.
+[[nodiscard]] std::vector<std::string> resources_of(const Tool& tool, const Context& context,
+                                                    std::string_view args);
 [[nodiscard]] const std::optional<Annotations>& annotations_of(const Tool& tool) noexcept;
 /// Not confined when the tool does not say; `by` is empty whenever it is not confined.
 [[nodiscard]] Confinement confined_by(const Tool& tool, const Context& context,
