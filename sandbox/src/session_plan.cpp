@@ -111,6 +111,7 @@ Result<SessionPlan> plan_session(const Policy& policy, const KernelFeatures& fea
   plan.home = place.home;
   BAWN_TRY(plan_layers(plan, policy, features, place));
   plan.tmp = temporary_directory(plan, place);
+  plan.files = plan_files(policy, plan, place);
   if (policy.enforce) {
     BAWN_TRY(check_network(policy, plan));
     if (!policy.best_effort) {

@@ -157,12 +157,28 @@ struct HygienePlan {
   std::vector<std::string> missing;
 };
 
+/// What the file agent holds by itself, beside the layers or where there are none.
+struct FilePlan {
+  struct Root {
+    std::string path;  ///< absolute, inside
+    bool writable = false;
+    friend bool operator==(const Root&, const Root&) = default;
+  };
+  bool hold_paths = false;       ///< no layer holds paths: every path stays below a root
+  bool hold_attributes = false;  ///< no mounts: attributes change below a writable root only
+  std::vector<Root> roots;       ///< the workspace, further writable roots, the temporary directory
+  /// Protected names of the policy, absolute, whether they exist or not: no file tool writes them,
+  /// also where no mount holds them.
+  std::vector<std::string> protected_paths;
+};
+
 /// Everything a session's warden will do, and what it will say.
 struct SessionPlan {
   LandlockPlan landlock;
   SeccompPlan seccomp;
   NamespacePlan namespaces;
   HygienePlan hygiene;
+  FilePlan files;
   bool child_scope_layer =
       false;  ///< no PID namespace: each child gets a scope-only Landlock layer
   std::uint32_t uid = 0;
@@ -211,6 +227,10 @@ struct SeccompSituation {
 /// Why there is no namespace layer; empty when there is one.
 [[nodiscard]] std::string namespaces_blocker(const Policy& policy, const KernelFeatures& features,
                                              const Place& place);
+
+/// What the file agent keeps to by itself; of `plan` the layers, workspace and tmp are read.
+[[nodiscard]] FilePlan plan_files(const Policy& policy, const SessionPlan& plan,
+                                  const Place& place);
 
 /// Descriptors, keyring, capabilities and limits.
 [[nodiscard]] HygienePlan plan_hygiene(const Policy& policy, const KernelFeatures& features,

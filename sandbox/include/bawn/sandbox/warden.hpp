@@ -101,6 +101,8 @@ class Child {
   [[nodiscard]] virtual int exit_event() const noexcept = 0;
 };
 
+class FileAgent;
+
 /// Threads: thread-safe.
 class Warden {
  public:
@@ -141,6 +143,12 @@ class Warden {
   /// later; everything else at once.
   [[nodiscard]] virtual Result<int> signal(const SignalTarget& target, int signal) = 0;
   [[nodiscard]] virtual Result<std::vector<ProcessInfo>> tree() = 0;
+
+  /// The session's files. The process behind it starts with the first request and ends with the
+  /// session; the object may outlive the Warden and then answers Closed.
+  ///
+  /// Errors: Unsupported (this kind of warden has none), Closed.
+  [[nodiscard]] virtual Result<std::shared_ptr<FileAgent>> file_agent();
 
   /// False once the warden is gone; every waiting call then ended with Closed.
   [[nodiscard]] virtual bool alive() const noexcept = 0;
