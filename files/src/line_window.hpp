@@ -1,0 +1,42 @@
+/// \file
+/// Parts of a text by line numbers, as a reader sees them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bawn::files {
+
+struct LineRange {
+  std::size_t first = 1;     ///< line number, from 1
+  std::size_t count = 2000;  ///< lines at most
+};
+
+struct WindowOptions {
+  bool numbered = true;                ///< "     7\ttext" as `cat -n` writes it
+  std::size_t max_line_bytes = 2000;   ///< longer lines are cut there, and the cut is said
+  std::size_t max_bytes = 100 * 1024;  ///< of the whole window's text
+};
+
+/// One range as shown. Valid UTF-8; bytes that are not become U+FFFD.
+struct LineWindow {
+  std::string text;
+  std::size_t first = 0;      ///< first line shown; 0 when none is
+  std::size_t last = 0;       ///< last line shown
+  std::size_t cut_lines = 0;  ///< lines that were longer than allowed
+  bool full = false;          ///< max_bytes ended it before the range was complete
+};
+
+struct Windows {
+  std::vector<LineWindow> windows;  ///< one for each range, in the same order
+  std::size_t total_lines = 0;      ///< of the text
+};
+
+/// Shows `ranges` of `text`. Lines lose their line end and get "\n"; what stands behind the last
+/// line shown is not looked at but for counting. `max_bytes` holds for all windows together.
+[[nodiscard]] Windows show_lines(std::string_view text, const std::vector<LineRange>& ranges,
+                                 const WindowOptions& options);
+
+}  // namespace bawn::files

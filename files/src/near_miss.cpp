@@ -1,0 +1,294 @@
+#include "near_miss.hpp"
+
+#include "diff.hpp"
+#include "lines.hpp"
+#include "utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cctype>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace bawn::files {
+
+namespace {
+
+constexpr std::size_t kMaxLines = 200'000;  ///< of the text that are compared
+constexpr std::size_t kMaxWantedLines = 400;
+constexpr std::size_t kMaxFuzzyLines = 40'000;
+constexpr std::size_t kMaxDiffBytes = 4096;
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
+}
+
+/// Without any white space.
+std::string squeezed(std::string_view line) {
+  std::string out;
+  std::copy_if(line.begin(), line.end(), std::back_inserter(out),
+               [](char c) { return !is_blank(c); });
+  return out;
+}
+
+/// Typographic quotes, dashes and blanks as their plain ASCII.
+std::string plain_marks(std::string_view text) {
+  static constexpr std::array<std::pair<char32_t, std::string_view>, 16> kPlain = {
+      {{0x2018, "'"},
+       {0x2019, "'"},
+       {0x201A, "'"},
+       {0x201B, "'"},
+       {0x201C, "\""},
+       {0x201D, "\""},
+       {0x201E, "\""},
+       {0x00AB, "\""},
+       {0x00BB, "\""},
+       {0x2010, "-"},
+       {0x2011, "-"},
+       {0x2012, "-"},
+       {0x2013, "-"},
+       {0x2014, "-"},
+       {0x00A0, " "},
+       {0x2026, "..."}}};
+  std::string out;
+  while (!text.empty()) {
+    const CodePoint next = next_code_point(text);
+    const auto* const found = std::find_if(
+        kPlain.begin(), kPlain.end(), [&](const auto& pair) { return pair.first == next.point; });
+    const std::size_t size = next.size == 0 ? 1 : next.size;
+    out.append(found != kPlain.end() && next.size != 0 ? found->second : text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  return out;
+}
+
+std::string folded(std::string_view line) {
+  std::string out = squeezed(plain_marks(line));
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return out;
+}
+
+using Lines = std::vector<std::string_view>;
+
+/// The start of the window that most of the wanted lines vote for; none without any equal line.
+std::optional<std::size_t> by_votes(const Lines& lines, const Lines& wanted) {
+  std::unordered_map<std::string, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    std::string form = folded(wanted[i]);
+    if (form.size() >= 2) {
+      places[std::move(form)].push_back(i);
+    }
+  }
+  std::map<std::size_t, std::size_t> votes;
+  const std::size_t most = std::min(lines.size(), kMaxLines);
+  for (std::size_t at = 0; at < most; ++at) {
+    const auto found = places.find(folded(lines[at]));
+    if (found == places.end()) {
+      continue;
+    }
+    for (const std::size_t i : found->second) {
+      if (i <= at) {
+        ++votes[at - i];
+      }
+    }
+  }
+  const auto best = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return best == votes.end() ? std::nullopt : std::optional(best->first);
+}
+
+using Pairs = std::bitset<4096>;
+
+Pairs letter_pairs(std::string_view line) {
+  Pairs pairs;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    pairs.set(
+        ((static_cast<unsigned char>(line[i]) * 61U) ^ static_cast<unsigned char>(line[i + 1])) &
+        4095U);
+  }
+  return pairs;
+}
+
+/// The line most like the longest wanted one, by shared pairs of letters.
+std::optional<std::size_t> by_likeness(const Lines& lines, const Lines& wanted) {
+  const auto longest =
+      std::max_element(wanted.begin(), wanted.end(), [](std::string_view a, std::string_view b) {
+        return squeezed(a).size() < squeezed(b).size();
+      });
+  const std::string form = folded(*longest).substr(0, 400);
+  if (form.size() < 4) {
+    return std::nullopt;
+  }
+  const Pairs pairs = letter_pairs(form);
+  double best = 0.6;  // less alike than this tells the reader nothing
+  std::optional<std::size_t> place;
+  for (std::size_t at = 0; at < std::min(lines.size(), kMaxFuzzyLines); ++at) {
+    const Pairs other = letter_pairs(folded(lines[at].substr(0, 500)));
+    const std::size_t sum = pairs.count() + other.count();
+    const double score =
+        sum == 0 ? 0.0
+                 : 2.0 * static_cast<double>((pairs & other).count()) / static_cast<double>(sum);
+    if (score > best) {
+      best = score;
+      place = at;
+    }
+  }
+  const auto index = static_cast<std::size_t>(longest - wanted.begin());
+  return place && *place >= index ? std::optional(*place - index) : std::nullopt;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+    text.replace(at, from.size(), to);
+    at += to.size();
+  }
+  return text;
+}
+
+std::string trimmed_ends(std::string_view text) {
+  std::string out;
+  for (std::string_view line : split_lines(text)) {
+    while (!line.empty() && is_blank(line.back())) {
+      line.remove_suffix(1);
+    }
+    out.append(line);
+    out += '\n';
+  }
+  return out;
+}
+
+std::string untabbed(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\t';
+    if (!blank || out.empty() || out.back() != ' ') {
+      out += blank ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+/// Whether `wanted` is within `here` after the same change to both.
+template <class Form>
+bool same_under(std::string_view here, std::string_view wanted, const Form& form) {
+  return form(here).find(form(wanted)) != std::string::npos;
+}
+
+std::string reason_of(std::string_view here, std::string_view wanted) {
+  const auto lf = [](std::string_view text) { return replaced(std::string(text), "\r\n", "\n"); };
+  if (same_under(here, wanted, lf)) {
+    return here.find("\r\n") != std::string_view::npos
+               ? "only line ends differ: the file has CRLF there"
+               : "only line ends differ: old_string has CRLF";
+  }
+  if (same_under(here, wanted, trimmed_ends)) {
+    return "only white space at line ends differs";
+  }
+  if (same_under(here, wanted, untabbed)) {
+    const bool tabs_here = here.find('\t') != std::string_view::npos;
+    const bool tabs_wanted = wanted.find('\t') != std::string_view::npos;
+    if (tabs_here && !tabs_wanted) {
+      return "only white space differs: the file has tabs where old_string has spaces";
+    }
+    if (!tabs_here && tabs_wanted) {
+      return "only white space differs: the file has spaces where old_string has tabs";
+    }
+    return "only the amount of white space differs";
+  }
+  if (same_under(here, wanted, squeezed)) {
+    return "only white space differs (line breaks or indentation)";
+  }
+  if (same_under(here, wanted, plain_marks)) {
+    return "only quotes, dashes or special blanks differ (typographic against plain ones)";
+  }
+  if (same_under(here, wanted, folded)) {
+    return "only upper and lower case, quotes or white space differ";
+  }
+  if (wanted.find("\\n") != std::string_view::npos ||
+      wanted.find("\\\"") != std::string_view::npos) {
+    return "the text differs; old_string has backslash escapes, which are taken as they stand";
+  }
+  return "the text differs";
+}
+
+/// Blanks made visible where they are what differs: tabs, and blanks at the line's end.
+std::string visible_blanks(std::string_view text) {
+  std::string out;
+  for (const std::string_view line : split_lines(text)) {
+    std::size_t end = line.size();
+    while (end > 0 && is_blank(line[end - 1])) {
+      --end;
+    }
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const char c = line[i];
+      const std::string_view shown = c == '\t'              ? "→"
+                                     : c == '\r'            ? "␍"
+                                     : c == ' ' && i >= end ? "·"
+                                                            : std::string_view(&line[i], 1);
+      out.append(shown);
+    }
+  }
+  return out;
+}
+
+std::string small_diff(std::string_view wanted, std::string_view here) {
+  std::string before(wanted);
+  std::string after(here);
+  for (std::string* text : {&before, &after}) {
+    *text += text->ends_with('\n') ? "" : "\n";
+  }
+  const bool blanks = squeezed(wanted) == squeezed(here);
+  const UnifiedDiff diff = unified_diff(
+      "old_string", "file", blanks ? visible_blanks(before) : before,
+      blanks ? visible_blanks(after) : after, {.context = 1, .max_bytes = kMaxDiffBytes});
+  const std::size_t body = diff.text.find("@@");
+  return body == std::string::npos ? std::string() : diff.text.substr(body);
+}
+
+}  // namespace
+
+std::optional<NearMiss> find_near_miss(std::string_view text, std::string_view wanted) {
+  const Lines lines = split_lines(text);
+  Lines wanted_lines = split_lines(wanted);
+  wanted_lines.resize(std::min(wanted_lines.size(), kMaxWantedLines));
+  if (lines.empty() || wanted_lines.empty()) {
+    return std::nullopt;
+  }
+  auto start = by_votes(lines, wanted_lines);
+  if (!start) {
+    start = by_likeness(lines, wanted_lines);
+  }
+  if (!start) {
+    return std::nullopt;
+  }
+  const std::size_t end = std::min(*start + wanted_lines.size(), lines.size());
+  const auto* const from = lines[*start].data();
+  const std::string_view here(
+      from, static_cast<std::size_t>(lines[end - 1].data() + lines[end - 1].size() - from));
+  NearMiss miss;
+  miss.first_line = *start + 1;
+  miss.last_line = end;
+  miss.reason = reason_of(here, wanted);
+  miss.diff = small_diff(wanted, here);
+  return miss;
+}
+
+std::string describe_near_miss(std::string_view text, std::string_view wanted) {
+  const auto miss = find_near_miss(text, wanted);
+  if (!miss) {
+    return ", nor anything like it; read the file again";
+  }
+  const std::string place = miss->first_line == miss->last_line
+                                ? fmt::format("line {}", miss->first_line)
+                                : fmt::format("lines {} to {}", miss->first_line, miss->last_line);
+  return fmt::format("; nearest is {}: {}\n(- old_string, + the file)\n{}", place, miss->reason,
+                     miss->diff);
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,232 @@
+#include "text_encoding.hpp"
+
+#include "utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace bawn::files {
+
+namespace {
+
+constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
+constexpr std::string_view kUtf16LeMark = "\xFF\xFE";
+constexpr std::string_view kUtf16BeMark = "\xFE\xFF";
+constexpr std::size_t kSniffed = 8192;
+
+char32_t unit_at(std::string_view bytes, std::size_t at, bool little) {
+  const auto first = static_cast<unsigned char>(bytes[at]);
+  const auto second = static_cast<unsigned char>(bytes[at + 1]);
+  return little ? static_cast<char32_t>(first | (second << 8U))
+                : static_cast<char32_t>(second | (first << 8U));
+}
+
+/// UTF-16 behind its mark; none when it is ill-formed and so could not come back byte for byte.
+std::optional<std::string> from_utf16(std::string_view bytes, bool little) {
+  if (bytes.size() % 2 != 0) {
+    return std::nullopt;
+  }
+  std::string text;
+  text.reserve(bytes.size());
+  for (std::size_t at = 0; at < bytes.size(); at += 2) {
+    char32_t unit = unit_at(bytes, at, little);
+    if (unit >= 0xD800 && unit <= 0xDFFF) {
+      const char32_t low = at + 3 < bytes.size() ? unit_at(bytes, at + 2, little) : 0;
+      if (unit > 0xDBFF || low < 0xDC00 || low > 0xDFFF) {
+        return std::nullopt;
+      }
+      unit = 0x10000 + ((unit - 0xD800) << 10U) + (low - 0xDC00);
+      at += 2;
+    }
+    append_code_point(text, unit);
+  }
+  return text;
+}
+
+std::string from_latin1(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size() + bytes.size() / 8);
+  for (const char byte : bytes) {
+    append_code_point(text, static_cast<unsigned char>(byte));
+  }
+  return text;
+}
+
+std::unexpected<Error> not_encodable(char32_t point, Encoding encoding) {
+  return contract::fail(
+      ErrorCode::InvalidArgument,
+      fmt::format("the file is {}, which has no U+{:04X}; write the file as UTF-8 "
+                  "first, or leave that character out",
+                  to_string(encoding), static_cast<unsigned>(point)));
+}
+
+void append_utf16(std::string& out, char32_t unit, bool little) {
+  const auto low = static_cast<char>(unit & 0xFFU);
+  const auto high = static_cast<char>((unit >> 8U) & 0xFFU);
+  out += little ? low : high;
+  out += little ? high : low;
+}
+
+Result<std::string> to_units(std::string_view text, Encoding encoding) {
+  const bool little = encoding == Encoding::Utf16Le;
+  std::string out;
+  if (encoding != Encoding::Latin1) {
+    out = little ? kUtf16LeMark : kUtf16BeMark;
+  }
+  while (!text.empty()) {
+    const CodePoint next = next_code_point(text);
+    if (next.size == 0) {
+      return contract::fail(ErrorCode::InvalidArgument, "the text is not UTF-8");
+    }
+    text.remove_prefix(next.size);
+    if (encoding == Encoding::Latin1) {
+      if (next.point > 0xFF) {
+        return not_encodable(next.point, encoding);
+      }
+      out += static_cast<char>(next.point);
+    } else if (next.point >= 0x10000) {
+      append_utf16(out, 0xD800 + ((next.point - 0x10000) >> 10U), little);
+      append_utf16(out, 0xDC00 + ((next.point - 0x10000) & 0x3FFU), little);
+    } else {
+      append_utf16(out, next.point, little);
+    }
+  }
+  return out;
+}
+
+DecodedText with_style(std::string text, Encoding encoding, std::size_t invalid_bytes) {
+  DecodedText decoded{.text = std::move(text), .style = {}};
+  decoded.style = {.encoding = encoding,
+                   .ending = line_ending_of(decoded.text),
+                   .final_newline = decoded.text.empty() || decoded.text.ends_with('\n'),
+                   .invalid_bytes = invalid_bytes};
+  return decoded;
+}
+
+}  // namespace
+
+std::string_view to_string(Encoding encoding) noexcept {
+  switch (encoding) {
+    case Encoding::Utf8:
+      return "utf-8";
+    case Encoding::Utf8Bom:
+      return "utf-8-bom";
+    case Encoding::Utf16Le:
+      return "utf-16le";
+    case Encoding::Utf16Be:
+      return "utf-16be";
+    case Encoding::Latin1:
+      return "latin-1";
+  }
+  return "utf-8";
+}
+
+std::string_view to_string(LineEnding ending) noexcept {
+  switch (ending) {
+    case LineEnding::None:
+      return "none";
+    case LineEnding::Lf:
+      return "lf";
+    case LineEnding::CrLf:
+      return "crlf";
+    case LineEnding::Mixed:
+      return "mixed";
+  }
+  return "none";
+}
+
+bool looks_binary(std::string_view bytes) noexcept {
+  if (bytes.starts_with(kUtf16LeMark) || bytes.starts_with(kUtf16BeMark)) {
+    return false;
+  }
+  const std::string_view head = bytes.substr(0, kSniffed);
+  if (head.find('\0') != std::string_view::npos) {
+    return true;
+  }
+  const auto controls = std::count_if(head.begin(), head.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' &&
+            byte != '\b' && byte != 0x1B) ||
+           byte == 0x7F;
+  });
+  return static_cast<std::size_t>(controls) * 10 > head.size();
+}
+
+std::optional<DecodedText> decode_text(std::string bytes) {
+  for (const auto& [mark, encoding] :
+       {std::pair{kUtf16LeMark, Encoding::Utf16Le}, std::pair{kUtf16BeMark, Encoding::Utf16Be}}) {
+    if (bytes.starts_with(mark)) {
+      auto text =
+          from_utf16(std::string_view(bytes).substr(mark.size()), encoding == Encoding::Utf16Le);
+      // FF FE 00 00 begins UTF-32 as well, and NUL is no text in either.
+      if (!text || text->find('\0') != std::string::npos) {
+        return std::nullopt;
+      }
+      return with_style(*std::move(text), encoding, 0);
+    }
+  }
+  if (looks_binary(bytes) || std::memchr(bytes.data(), 0, bytes.size()) != nullptr) {
+    return std::nullopt;
+  }
+  if (bytes.starts_with(kUtf8Mark)) {
+    bytes.erase(0, kUtf8Mark.size());
+    const std::size_t invalid = survey_utf8(bytes).invalid_bytes;
+    return with_style(std::move(bytes), Encoding::Utf8Bom, invalid);
+  }
+  const Utf8Survey survey = survey_utf8(bytes);
+  if (survey.invalid_bytes > survey.multibyte) {
+    return with_style(from_latin1(bytes), Encoding::Latin1, 0);
+  }
+  return with_style(std::move(bytes), Encoding::Utf8, survey.invalid_bytes);
+}
+
+Result<std::string> encode_text(std::string_view text, Encoding encoding) {
+  switch (encoding) {
+    case Encoding::Utf8:
+      return std::string(text);
+    case Encoding::Utf8Bom:
+      return std::string(kUtf8Mark) + std::string(text);
+    case Encoding::Utf16Le:
+    case Encoding::Utf16Be:
+    case Encoding::Latin1:
+      return to_units(text, encoding);
+  }
+  return std::string(text);
+}
+
+LineEnding line_ending_of(std::string_view text) noexcept {
+  bool lf = false;
+  bool crlf = false;
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos;
+       at = text.find('\n', at + 1)) {
+    (at > 0 && text[at - 1] == '\r' ? crlf : lf) = true;
+    if (lf && crlf) {
+      return LineEnding::Mixed;
+    }
+  }
+  return crlf ? LineEnding::CrLf : lf ? LineEnding::Lf : LineEnding::None;
+}
+
+std::string with_line_ending(std::string_view text, LineEnding ending) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) {
+      out.append(text);
+      break;
+    }
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
+    out.append(line);
+    out.append(ending == LineEnding::CrLf ? "\r\n" : "\n");
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,58 @@
+#include "line_window.hpp"
+
+#include "lines.hpp"
+
+#include <gtest/gtest.h>
+
+namespace bawn::files {
+namespace {
+
+const WindowOptions kPlain{.numbered = false};
+
+TEST(LineWindow, ShowsTheLinesThatWereAskedFor) {
+  const auto shown = show_lines("one\ntwo\nthree\n", {{.first = 2, .count = 5}}, kPlain);
+  ASSERT_EQ(shown.windows.size(), 1U);
+  EXPECT_EQ(shown.windows[0].text, "two\nthree\n");
+  EXPECT_EQ(shown.windows[0].first, 2U);
+  EXPECT_EQ(shown.windows[0].last, 3U);
+  EXPECT_EQ(shown.total_lines, 3U);
+}
+
+TEST(LineWindow, NumbersThemAsCatDoes) {
+  EXPECT_EQ(show_lines("a\r\nb", {{.first = 1, .count = 2}}, {}).windows[0].text,
+            "     1\ta\n     2\tb\n");
+}
+
+TEST(LineWindow, ShowsSeveralRangesInAnyOrder) {
+  const auto shown = show_lines(
+      "1\n2\n3\n4\n", {{.first = 3, .count = 1}, {.first = 1, .count = 2}, {.first = 9}}, kPlain);
+  ASSERT_EQ(shown.windows.size(), 3U);
+  EXPECT_EQ(shown.windows[0].text, "3\n");
+  EXPECT_EQ(shown.windows[1].text, "1\n2\n");
+  EXPECT_EQ(shown.windows[2].first, 0U);
+}
+
+TEST(LineWindow, CutsLongLinesBetweenCodePointsAndSaysSo) {
+  const auto shown =
+      show_lines("aaa\xC3\xA9tail\nb\n", {{}}, {.numbered = false, .max_line_bytes = 4});
+  EXPECT_EQ(shown.windows[0].text, "aaa … [line cut: 3 of 9 bytes shown]\nb\n");
+  EXPECT_EQ(shown.windows[0].cut_lines, 1U);
+}
+
+TEST(LineWindow, StopsAtItsSizeButShowsSomething) {
+  const auto shown = show_lines("12345\n12345\n", {{}}, {.numbered = false, .max_bytes = 4});
+  EXPECT_EQ(shown.windows[0].text, "12345\n");
+  EXPECT_TRUE(shown.windows[0].full);
+  EXPECT_EQ(shown.windows[0].last, 1U);
+}
+
+TEST(Lines, AreCountedWithAnUnfinishedLast) {
+  EXPECT_EQ(count_lines(""), 0U);
+  EXPECT_EQ(count_lines("a"), 1U);
+  EXPECT_EQ(count_lines("a\n"), 1U);
+  EXPECT_EQ(count_lines("a\n\nb"), 3U);
+  EXPECT_EQ(line_number_at("a\nb\nc", 4), 3U);
+}
+
+}  // namespace
+}  // namespace bawn::files
