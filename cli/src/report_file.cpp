@@ -43,11 +43,15 @@ Result<ReportFile> ReportFile::open(const std::string& path) {
   return file;
 }
 
-Result<> ReportFile::write(const contract::Confinement& report) {
+Result<> ReportFile::write(const contract::Json& report) {
   if (!fd_.is_open()) {
     return {};
   }
-  const std::string text = contract::dump_json(to_json(report)) + "\n";
+  const std::string text = contract::dump_json(report) + "\n";
+  if (::lseek(fd_.get(), 0, SEEK_SET) != 0 || ::ftruncate(fd_.get(), 0) != 0) {
+    return std::unexpected(
+        Error::from_errno(errno, "ftruncate", fmt::format("cannot write the report to {}", path_)));
+  }
   std::string_view rest = text;
   while (!rest.empty()) {
     const ssize_t written = ::write(fd_.get(), rest.data(), rest.size());

@@ -2,8 +2,8 @@
 /// The file of `bawn run --report`.
 #pragma once
 
-#include "bawn/contract/confinement.hpp"
 #include "bawn/contract/error.hpp"
+#include "bawn/contract/json.hpp"
 #include "bawn/os/unique_fd.hpp"
 
 #include <string>
@@ -20,7 +20,7 @@ class ReportFile {
   static contract::Result<ReportFile> open(const std::string& path);
 
   /// Replaces the content by the report, one line of JSON.
-  [[nodiscard]] contract::Result<> write(const contract::Confinement& report);
+  [[nodiscard]] contract::Result<> write(const contract::Json& report);
 
  private:
   os::UniqueFd fd_;

@@ -2,6 +2,8 @@
 /// `bawn run`: one command inside the wall, its exit status as ours. This process has one thread
 /// and becomes the stub itself, so nothing stands between it and the warden.
 
+#include "bawn/contract/quote.hpp"
+#include "bawn/sandbox/protected_watch.hpp"
 #include "bawn/sandbox/wall.hpp"
 #include "commands.hpp"
 #include "duration.hpp"
@@ -15,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace bawn::cli {
@@ -54,6 +58,27 @@ std::string start_directory(const std::string& workspace) {
   return !failed && inside ? here : workspace;
 }
 
+/// What no layer could hold is said when the command is over; a report without the member means
+/// that nobody looked.
+Result<> tell_changes(const sandbox::Wall& wall, ReportFile& report) {
+  if (wall.watch == nullptr) {
+    return {};
+  }
+  // What the command left behind may still write: it ends first, so that the look is the last word.
+  std::ignore = wall.warden->signal(sandbox::SignalTarget(), SIGKILL);
+  contract::Json changed = contract::Json::array();
+  for (const sandbox::ProtectedChange& change : wall.watch->look()) {
+    const auto word = to_string(change.kind);
+    changed.push_back({{"path", change.path}, {"change", word}});
+    std::fprintf(stderr,
+                 "bawn: protected name %.*s: %s; programs outside obey it, so look at it first\n",
+                 static_cast<int>(word.size()), word.data(), contract::quote(change.path).c_str());
+  }
+  contract::Json json = contract::to_json(wall.warden->report());
+  json["protected_changed"] = std::move(changed);
+  return report.write(json);
+}
+
 Result<int> run_command(const RunOptions& options) {
   std::optional<std::chrono::milliseconds> timeout;
   if (options.timeout) {
@@ -68,7 +93,7 @@ Result<int> run_command(const RunOptions& options) {
 
   RunSignals signals = BAWN_TRY(RunSignals::block());
   sandbox::Wall wall = BAWN_TRY(sandbox::raise_wall(request));
-  BAWN_TRY(report.write(wall.warden->report()));
+  BAWN_TRY(report.write(contract::to_json(wall.warden->report())));
 
   sandbox::SpawnSpec spec;
   spec.argv = options.command;
@@ -80,6 +105,7 @@ Result<int> run_command(const RunOptions& options) {
   auto child = BAWN_TRY(wall.warden->spawn(std::move(spec)));
   BAWN_TRY(child->go());
   auto status = wait_for(*child, *wall.warden, signals, timeout, options.command.front());
+  BAWN_TRY(tell_changes(wall, report));
   wall.warden->abandon();
   return status;
 }

@@ -1,6 +1,7 @@
 #include "bawn/sandbox/wall.hpp"
 
 #include "bawn/sandbox/features.hpp"
+#include "bawn/sandbox/protected_watch.hpp"
 #include "scratch_directory.hpp"
 
 #include <utility>
@@ -24,6 +25,7 @@ Result<Wall> raise_with(const KernelFeatures& features, const WallRequest& reque
   }
   wall.plan = BAWN_TRY(plan_session(request.policy, features, place));
   wall.warden = BAWN_TRY(Warden::start(wall.plan, request.warden));
+  wall.watch = ProtectedWatch::start(place, wall.plan.namespaces.clone_flags != 0);
   return wall;
 }
 

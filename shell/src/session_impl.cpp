@@ -233,6 +233,9 @@ void Session::Impl::save_state() {
 
 void Session::Impl::complete(CallResult& result) {
   result.session = config.name;
+  if (watch != nullptr) {
+    result.protected_changes = watch->look();
+  }
   for (const std::string& id : calls.take_unseen()) {
     result.notes.push_back(fmt::format(
         "Call {} was cancelled before its result was seen; bash_output shows what it printed.",

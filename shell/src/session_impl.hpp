@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bash_process.hpp"
+#include "bawn/sandbox/protected_watch.hpp"
 #include "bawn/shell/session.hpp"
 #include "calls.hpp"
 #include "driven_call.hpp"
@@ -67,6 +68,8 @@ class Session::Impl {
   Calls calls;
   std::unique_ptr<Keeper> keeper;
   std::unique_ptr<SyntaxChecker> checker;
+  /// Null where a wall was brought along, or has nothing to watch. Set before the first call.
+  std::shared_ptr<sandbox::ProtectedWatch> watch;
   std::set<int> known_jobs;  ///< inside pids in the last report; for the holder of the step slot
 
  private:

@@ -2,6 +2,7 @@
 // its own wall does not need.
 #include "bawn/sandbox/wall.hpp"
 #include "bawn/shell/session.hpp"
+#include "session_impl.hpp"
 
 #include <utility>
 
@@ -18,7 +19,10 @@ Result<std::shared_ptr<Session>> Session::start(SessionConfig config) {
                                                      .warden = config.warden}));
   std::vector<std::string> environment =
       sandbox::session_environment(config.policy, wall.plan, config.environment);
-  return start_inside(std::move(config), directory, std::move(wall.warden), std::move(environment));
+  auto session = BAWN_TRY(
+      start_inside(std::move(config), directory, std::move(wall.warden), std::move(environment)));
+  session->impl_->watch = std::move(wall.watch);
+  return session;
 }
 
 }  // namespace bawn::shell

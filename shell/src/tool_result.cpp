@@ -125,6 +125,10 @@ std::string remarks(const CallResult& result, const std::vector<Denial>& denials
     add(fmt::format("possibly refused by the wall: {} {} ({}; {}). {}", denial.op, denial.target,
                     denial.layer, denial.rule, denial.hint));
   }
+  for (const sandbox::ProtectedChange& change : result.protected_changes) {
+    add(fmt::format("protected name {}: {}; programs outside obey it, so look at it first",
+                    to_string(change.kind), change.path));
+  }
   for (const std::string& note : result.notes) {
     add(note);
   }
@@ -181,6 +185,10 @@ CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials)
                              .rule = denial.rule,
                              .evidence = "possible",
                              .hint = denial.hint});
+  }
+  for (const sandbox::ProtectedChange& change : result.protected_changes) {
+    entry.protected_changed.push_back(
+        {.path = change.path, .change = std::string(to_string(change.kind))});
   }
   entry.notes = result.notes;
   return entry;

@@ -84,6 +84,19 @@ struct DenialEntry {
   }
 };
 
+struct ProtectedEntry {
+  std::string path;
+  std::string change;
+
+  static constexpr auto describe() {
+    using contract::field;
+    return contract::fields(field("path", &ProtectedEntry::path).desc("The name, absolute"),
+                            field("change", &ProtectedEntry::change)
+                                .one_of("appeared,changed,removed")
+                                .desc("What became of it since the last result"));
+  }
+};
+
 /// Everything that is known about a call.
 struct CallEntry {
   std::string call;
@@ -110,6 +123,7 @@ struct CallEntry {
   std::optional<std::uint64_t> peak_memory_bytes;
   std::string message;
   std::vector<DenialEntry> denials;
+  std::vector<ProtectedEntry> protected_changed;
   std::vector<std::string> notes;
 
   static constexpr auto describe() {
@@ -150,6 +164,9 @@ struct CallEntry {
             .desc("Peak resident memory; for bash absent, since it would need a cgroup"),
         field("message", &CallEntry::message).desc("Why it did not run, in the system's words"),
         field("denials", &CallEntry::denials).desc("What the wall may have refused"),
+        field("protected_changed", &CallEntry::protected_changed)
+            .desc("Names that programs outside obey and that changed while no layer could hold "
+                  "them: look at them before using them"),
         field("notes", &CallEntry::notes).desc("What else must be known"));
   }
 };

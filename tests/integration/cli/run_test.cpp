@@ -83,6 +83,27 @@ TEST(BawnRunTest, WritesTheReportOfWhatWasApplied) {
   EXPECT_EQ(layer_of(report, "seccomp").value("applied", false), true) << report;
 }
 
+TEST(BawnRunTest, TellsOfProtectedNamesThatNoLayerCouldHold) {
+  const TempDir workspace;
+  const TempDir elsewhere;
+  const auto file = (elsewhere.path() / "report.json").string();
+  auto run = run_in(workspace, "true", {"--report", file});
+  auto result = run_program(run);
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(read_report(file)["protected_changed"], contract::Json::array());
+  // The second one comes from a process that the command leaves behind.
+  run = run_in(workspace, "mkdir .vscode; setsid sh -c 'sleep 600; touch .bashrc' & touch .envrc",
+               {"--report", file});
+  result = run_program(run);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("protected name appeared: \"" +
+                                    (workspace.path() / ".envrc").string() + "\""));
+  const auto changed = read_report(file).value("protected_changed", contract::Json::array());
+  ASSERT_EQ(changed.size(), 2U) << changed;
+  EXPECT_EQ(changed[0]["change"], "appeared");
+  EXPECT_TRUE(std::filesystem::exists(workspace.path() / ".envrc")) << "it is told, not taken away";
+}
+
 TEST(BawnRunTest, HandsNoDescriptorOfItsOwnToTheCommandForAClosedStream) {
   const TempDir workspace;
   const TempDir elsewhere;

@@ -33,6 +33,16 @@ TEST_F(WalledSession, WritesInTheWorkspaceAndNowhereElse) {
               ::testing::AnyOf(HasSubstr("Permission denied"), HasSubstr("Read-only file system")));
 }
 
+TEST_F(WalledSession, SaysWhichProtectedNamesChangedDuringACall) {
+  EXPECT_TRUE(sh("touch plain").protected_changes.empty());
+  const auto changes = sh("mkdir .vscode && echo '{}' > .vscode/tasks.json").protected_changes;
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].path, (workspace_.path() / ".vscode").string());
+  EXPECT_EQ(changes[0].kind, sandbox::ProtectedChange::Kind::Appeared);
+  EXPECT_TRUE(sh("true").protected_changes.empty());
+  EXPECT_EQ(sh("rm -r .vscode").protected_changes.size(), 1U);
+}
+
 TEST_F(WalledSession, ErrorsNameBashAndNoFileOfOurs) {
   const auto result = sh("no-such-command");
   EXPECT_EQ(result.exit_code, 127);

@@ -1,5 +1,6 @@
 #include "report_file.hpp"
 
+#include "bawn/contract/confinement.hpp"
 #include "bawn/contract/json.hpp"
 #include "support/temp_dir.hpp"
 
@@ -20,7 +21,8 @@ TEST(ReportFileTest, HoldsTheReportAsOneLineOfJson) {
   contract::Confinement report;
   report.confined = true;
   report.by = "landlock+seccomp";
-  ASSERT_TRUE(file->write(report));
+  ASSERT_TRUE(file->write(contract::Json({{"much", std::string(500, 'x')}})));
+  ASSERT_TRUE(file->write(contract::to_json(report)));
   const auto json = contract::parse_json(test::read_file(path));
   ASSERT_TRUE(json) << json.error().message();
   EXPECT_EQ((*json)["by"], "landlock+seccomp");

@@ -13,6 +13,7 @@
 
 namespace bawn::sandbox {
 
+class ProtectedWatch;
 class ScratchDirectory;
 
 struct WallRequest {
@@ -28,6 +29,8 @@ struct Wall {
   /// The private temporary directory of a wall without mounts; goes after the warden has ended.
   std::shared_ptr<const ScratchDirectory> scratch;
   std::shared_ptr<Warden> warden;
+  /// Sees what becomes of protected names that no layer holds; null when there are none.
+  std::shared_ptr<ProtectedWatch> watch;
 };
 
 /// The plan that `raise_wall` would try first: a forecast for `tools/list` and `doctor`.

@@ -4,6 +4,7 @@
 
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/json.hpp"
+#include "bawn/sandbox/protected_watch.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -97,7 +98,9 @@ struct CallResult {
   std::optional<std::uint64_t> peak_memory_bytes;  ///< exec only
   /// Data of its record "shell:process-group"; absent when the caller has no recorder.
   std::optional<Json> record;
-  std::string message;             ///< of a call that never ran: the parser's or the system's words
+  std::string message;  ///< of a call that never ran: the parser's or the system's words
+  /// Protected names that changed since the session's last result, whoever did it.
+  std::vector<sandbox::ProtectedChange> protected_changes;
   std::vector<std::string> notes;  ///< what a reader must know, one sentence each
 };
 
