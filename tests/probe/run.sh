@@ -13,11 +13,12 @@ usage: BAWN=PROGRAM BAWN_PROBES=FOLDER run.sh [OPTIONS]
   --policy ws|ro|net   workspace-write (default), read-only or open-net
   --modes LIST         of root, user, root-none, user-none ("none" = without namespaces);
                        default: all four, or the user's two when not started by root
-  --peers              bubblewrap too, as root and as a user
+  --peers              bubblewrap and firejail too, where they are installed
   --only IDS           only these probes, e.g. F01,P (a letter stands for its group)
   --base DIR           where the arenas go: outside /tmp, which is private inside the wall
   --results DIR        keep logs and JSON there
-  --strict             exit 1 when anything escaped or something that must work is broken
+  --strict             exit 1 when anything escaped or broke that allowed.json does not name, and
+                       77 when there are no probes
 TEXT
 }
 
@@ -49,6 +50,7 @@ readonly preset=${presets[$policy]:-}
 probes=${BAWN_PROBES:-}
 if [ ! -f "$probes/run_probes.py" ]; then
   printf 'probe: no escape probes here: BAWN_PROBES=%s holds no run_probes.py, so nothing was run\n' "${probes:-(unset)}"
+  $strict && exit 77
   exit 0
 fi
 bawn=$(realpath "${BAWN:?names the program under test}")
@@ -138,8 +140,19 @@ if $peers; then
   else
     printf 'probe: bubblewrap is not installed, so it is not shown\n' >&2
   fi
+  firejail=(firejail --quiet --noprofile --net=none --seccomp --caps.drop=all --nonewprivs
+    --ipc-namespace --private-tmp --private-dev --read-only=/ '--read-write={ws}')
+  for secret in .ssh .aws .config/gcloud .kube .docker .netrc .npmrc .pypirc .config/gh .gnupg \
+    .git-credentials .bash_history; do
+    firejail+=("--blacklist={home}/$secret")
+  done
+  if command -v firejail >/dev/null; then
+    run_mode "firejail-$([ "$(id -u)" -eq 0 ] && echo root || echo user)" root "${firejail[@]}" --
+  else
+    printf 'probe: firejail is not installed, so it is not shown\n' >&2
+  fi
 fi
 
-if ! /usr/bin/python3 "$here/table.py" "$results" && $strict; then
+if ! /usr/bin/python3 "$here/table.py" "$results" "$policy" && $strict; then
   exit 1
 fi
