@@ -1,12 +1,8 @@
-# Fuzz targets. Each is one function LLVMFuzzerTestOneInput(data, size) and a folder of starting
-# inputs. By default they are linked with the small coverage-guided driver of tests/fuzz/driver; under
-# Clang with BAWN_LIBFUZZER they are linked with libFuzzer instead.
+# Fuzz targets. Each is one function LLVMFuzzerTestOneInput(data, size), as libFuzzer has it, and a
+# folder of starting inputs. They are linked with the small coverage-guided driver of tests/fuzz/driver,
+# because libFuzzer needs Clang.
 option(BAWN_FUZZ "Compile everything so that the fuzz driver sees which code an input reaches" OFF)
-option(BAWN_LIBFUZZER "Use Clang's libFuzzer in place of our own driver" OFF)
-
-if(BAWN_LIBFUZZER)
-  add_compile_options($<$<NOT:$<BOOL:$<TARGET_PROPERTY:BAWN_PLAIN>>>:-fsanitize=fuzzer-no-link>)
-elseif(BAWN_FUZZ)
+if(BAWN_FUZZ)
   add_compile_options($<$<NOT:$<BOOL:$<TARGET_PROPERTY:BAWN_PLAIN>>>:-fsanitize-coverage=trace-pc>)
 endif()
 
@@ -20,14 +16,9 @@ function(bawn_fuzz name)
     set(arg_CORPUS ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
   endif()
   add_executable(fuzz_${name} ${arg_SOURCES})
-  target_link_libraries(fuzz_${name} PRIVATE ${arg_LIBRARIES} bawn_warnings)
+  target_link_libraries(fuzz_${name} PRIVATE ${arg_LIBRARIES} bawn_fuzz_driver bawn_warnings)
   add_dependencies(fuzzers fuzz_${name})
   set_property(GLOBAL APPEND PROPERTY BAWN_FUZZ_TARGETS "${name}\t${arg_CORPUS}")
-  if(BAWN_LIBFUZZER)
-    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-    return()
-  endif()
-  target_link_libraries(fuzz_${name} PRIVATE bawn_fuzz_driver)
   add_test(NAME fuzz.${name}.corpus COMMAND fuzz_${name} --replay ${arg_CORPUS})
   set_tests_properties(fuzz.${name}.corpus PROPERTIES LABELS "unit;fuzz" TIMEOUT 60)
 endfunction()
