@@ -24,6 +24,9 @@ Batch::State::State(const Context& context, std::vector<Job> jobs,
   if (options_.recorder) {
     context_ = with_recorder(context_, options_.recorder);
   }
+  if (options_.keyed_store) {
+    context_ = with_keyed_store(context_, options_.keyed_store);
+  }
   for (const auto& chain : chains) {
     ready_.insert(chain.front());
     unstarted_.insert(chain.begin(), chain.end());

@@ -1,5 +1,7 @@
 #include "bawn/contract/failure.hpp"
 
+#include "bawn/contract/call_problem.hpp"
+
 #include <utility>
 
 namespace bawn::contract {
@@ -19,6 +21,9 @@ Error tool_failure(std::string code, std::string message, std::optional<Json> de
 }
 
 std::optional<ApprovedFailure> approved_failure(const Error& error) {
+  if (call_problem(error)) {
+    return std::nullopt;
+  }
   const auto* const approved = error.find<ApprovedFailure>();
   return approved != nullptr ? std::optional(*approved) : std::nullopt;
 }
@@ -30,10 +35,12 @@ std::string disclosed_text(const Error& error, ErrorDisclosure disclosure) {
   if (const auto approved = approved_failure(error)) {
     return approved->message;
   }
+  // The prefix is the contract's word for the caller's own mistakes (C-49), whoever says it.
   if (error.message().starts_with("invalid arguments:")) {
     return error.message();
   }
-  return "the tool failed";
+  const auto problem = call_problem(error);
+  return problem == CallProblem::Unavailable ? "the tool is not available" : "the tool failed";
 }
 
 Result<Error> make_failure(FailureKind kind, ToolResult output, std::optional<Error> cause) {

@@ -1,5 +1,6 @@
 #include "bawn/contract/guard.hpp"
 
+#include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/executor.hpp"
 #include "bawn/contract/failure.hpp"
 #include "bawn/contract/json_node.hpp"
@@ -33,7 +34,7 @@ Outcome run_guarded(const Authorizer& authorizer, const Definition& definition,
     return args.error();
   }
   if (args->kind != JsonNode::Kind::Object) {
-    return Error(ErrorCode::InvalidArgument, "invalid arguments: expected a JSON object");
+    return violation("invalid arguments: expected a JSON object");
   }
   if (context.cancelled()) {
     return cancellation_error(context);
@@ -112,10 +113,13 @@ Result<> check_available(const Tool& tool, const Context& context) {
   if (!available) {
     const Error error(ErrorCode::Internal,
                       fmt::format("availability of tool {} could not be decided", name));
-    return std::unexpected(error.with_hidden_cause(available.error()));
+    return std::unexpected(
+        error.with_hidden_cause(available.error()).with_payload(CallProblem::Availability));
   }
   if (!*available) {
-    return fail(ErrorCode::PermissionDenied, fmt::format("tool {} is not available", name));
+    return std::unexpected(
+        Error(ErrorCode::PermissionDenied, fmt::format("tool {} is not available", name))
+            .with_payload(CallProblem::Unavailable));
   }
   return {};
 }

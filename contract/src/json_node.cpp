@@ -1,5 +1,6 @@
 #include "bawn/contract/json_node.hpp"
 
+#include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/quote.hpp"
 #include "json_sax.hpp"
 
@@ -95,7 +96,8 @@ Result<JsonNode> parse_arguments(std::string_view args) {
   }
   auto node = parse_json_node(args);
   if (!node) {
-    return std::unexpected(node.error().wrap("invalid arguments"));
+    return std::unexpected(
+        node.error().wrap("invalid arguments").with_payload(CallProblem::InvalidInput));
   }
   return node;
 }

@@ -1,5 +1,7 @@
 #include "bawn/contract/make_tool.hpp"
 
+#include "bawn/contract/definition.hpp"
+#include "bawn/contract/guard.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/validate.hpp"
 
@@ -19,6 +21,9 @@ class TypedTool final : public Tool {
         function_(std::move(function)) {}
 
   Outcome execute(const Context& context, const Call& call) const override {
+    if (const auto available = check_available(*this, context); !available) {
+      return available.error();
+    }
     const auto node = parse_arguments(call.args);
     if (!node) {
       return node.error();
@@ -42,6 +47,9 @@ class RawTool final : public Tool {
       : Tool(std::move(definition), std::move(properties)), function_(std::move(function)) {}
 
   Outcome execute(const Context& context, const Call& call) const override {
+    if (const auto available = check_available(*this, context); !available) {
+      return available.error();
+    }
     return function_(context, call);
   }
 
@@ -59,7 +67,8 @@ Properties properties_of(ToolOptions options) {
                     .replay = std::move(options.replay),
                     .facts = std::move(options.facts),
                     .availability = std::move(options.availability),
-                    .closer = std::move(options.closer)};
+                    .closer = std::move(options.closer),
+                    .cli = std::move(options.cli)};
 }
 
 // Texts that are served as JSON must be JSON; found here and not by the first client.
@@ -86,6 +95,14 @@ Result<> check_texts(std::string_view name, const std::optional<std::string>& pa
   return check_schema_text(output_schema, "output schema");
 }
 
+Result<> check_cli(const Definition& definition, const std::optional<CliInfo>& info,
+                   const ExampleDecoder& decode_example) {
+  if (!info) {
+    return {};
+  }
+  return check_cli_info(*info, BAWN_TRY(parse_json(parameters_of(definition))), decode_example);
+}
+
 }  // namespace
 
 std::unexpected<Error> construction_error(std::string_view maker, std::string_view name,
@@ -94,7 +111,8 @@ std::unexpected<Error> construction_error(std::string_view maker, std::string_vi
 }
 
 Result<ToolPtr> build_typed_tool(std::string name, std::string description, Result<Schema> schema,
-                                 ArgsFunction function, ToolOptions options) {
+                                 ArgsFunction function, ToolOptions options,
+                                 const ExampleDecoder& decode_example) {
   constexpr std::string_view kMaker = "make_tool";
   if (const auto ok = check_texts(name, options.parameters, options.output_schema); !ok) {
     return construction_error(kMaker, name, ok.error().message());
@@ -112,6 +130,9 @@ Result<ToolPtr> build_typed_tool(std::string name, std::string description, Resu
     if (!options.without_validation) {
       validated = *std::move(schema);
     }
+  }
+  if (const auto good = check_cli(definition, options.cli, decode_example); !good) {
+    return construction_error(kMaker, definition.name, good.error().message());
   }
   return std::make_shared<const TypedTool>(std::move(definition), properties_of(std::move(options)),
                                            std::move(validated), std::move(function));
@@ -144,6 +165,9 @@ Result<ToolPtr> make_raw_tool(std::string name, std::string description,
                         .description = std::move(description),
                         .parameters = std::move(parameters),
                         .strict = options.strict};
+  if (const auto good = detail::check_cli(definition, options.cli, {}); !good) {
+    return detail::construction_error(kMaker, definition.name, good.error().message());
+  }
   return std::make_shared<const detail::RawTool>(
       std::move(definition), detail::properties_of(std::move(options)), std::move(function));
 }

@@ -1,5 +1,6 @@
 #include "bawn/contract/properties.hpp"
 
+#include "bawn/contract/quote.hpp"
 #include "bawn/contract/tool.hpp"
 
 namespace bawn::contract {
@@ -85,7 +86,7 @@ Result<Facts> facts_of(const Tool& tool, const Context& context, std::string_vie
   const auto& ask = tool.properties().facts;
   if (!ask) {
     return fail(ErrorCode::Unsupported,
-                "tool \"" + tool.definition().name + "\" does not state facts");
+                "tool " + quote(tool.definition().name) + " does not state facts");
   }
   return ask(context, args);
 }
@@ -97,6 +98,10 @@ Result<bool> is_available(const Tool& tool, const Context& context) {
 
 const std::optional<std::string>& output_schema_of(const Tool& tool) noexcept {
   return tool.properties().output_schema;
+}
+
+const std::optional<CliInfo>& cli_of(const Tool& tool) noexcept {
+  return tool.properties().cli;
 }
 
 }  // namespace bawn::contract

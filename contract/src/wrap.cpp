@@ -9,7 +9,7 @@ namespace {
 /// wrapper forwards it as it is; the copy below does.
 [[maybe_unused]] void every_property_is_forwarded(const Properties& properties) {
   [[maybe_unused]] const auto& [sequential, resource, resources, annotations, output_schema,
-                                confined, replay, facts, availability, closer] = properties;
+                                confined, replay, facts, availability, closer, cli] = properties;
 }
 
 class WrappedTool final : public Tool {

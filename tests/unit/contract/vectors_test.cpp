@@ -1,25 +1,21 @@
 /// \file
-/// Runs the vectors that implementations of this contract share. Their folder is in BAWN_VECTORS.
+/// The shared vectors of schemas, validation, definitions and canonical JSON.
+#include "vectors.hpp"
+
 #include "bawn/contract/canonical.hpp"
 #include "bawn/contract/definition.hpp"
 #include "bawn/contract/schema.hpp"
 #include "bawn/contract/validate.hpp"
 #include "support/requirements.hpp"
-#include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <cstdlib>
-#include <filesystem>
 
 namespace bawn::contract {
 namespace {
 
-Json vectors(const std::string& name) {
-  const char* dir = std::getenv("BAWN_VECTORS");  // NOLINT(concurrency-mt-unsafe): read only
-  return parse_json(test::read_file(std::filesystem::path(dir) / name)).value();
-}
+using test::vectors;
 
 ShapeType type_named(const std::string& name) {
   const std::vector<std::pair<std::string, ShapeType>> types = {

@@ -1,5 +1,6 @@
 #include "bawn/contract/wrap.hpp"
 
+#include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/make_tool.hpp"
 
 #include <gtest/gtest.h>
@@ -46,6 +47,7 @@ TEST(Wrap, ForwardsEveryPropertyAndTheDefinition) {  // C-80
            .facts = [](const Context&, std::string_view) -> Result<Facts> { return Facts{}; },
            .availability = [](const Context&) -> Result<bool> { return false; },
            .closer = closer,
+           .cli = CliInfo{.group = "g", .operation = "o"},
            .output_schema = R"({"type":"object"})"})
           .value();
   const ToolPtr outer = wrap(inner, pass_on()).value();
@@ -62,7 +64,8 @@ TEST(Wrap, ForwardsEveryPropertyAndTheDefinition) {  // C-80
   EXPECT_EQ(output_schema_of(*outer), R"({"type":"object"})");
   EXPECT_EQ(outer->properties().closer, closer);
   EXPECT_EQ(outer->unwrap(), inner.get());
-  EXPECT_EQ(output_text(outer->execute({}, {}).result), "inner");
+  EXPECT_EQ(cli_of(*outer)->operation, "o");
+  EXPECT_EQ(call_problem(*outer->execute({}, {}).error), CallProblem::Unavailable);
 }
 
 TEST(Wrap, ReplacesOnlyExecute) {

@@ -2,6 +2,7 @@
 /// Text or JSON into a described struct.
 #pragma once
 
+#include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/codec_struct.hpp"
 
 #include <string_view>
@@ -31,7 +32,8 @@ template <class T>
 [[nodiscard]] Result<T> decode_arguments(std::string_view args, const DecodeOptions& options = {}) {
   auto value = decode<T>(BAWN_TRY(parse_arguments(args)), options);
   if (!value) {
-    return std::unexpected(value.error().wrap("invalid arguments"));
+    return std::unexpected(
+        value.error().wrap("invalid arguments").with_payload(CallProblem::InvalidInput));
   }
   return value;
 }

@@ -7,6 +7,7 @@
 
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
+#include "bawn/contract/keyed.hpp"
 #include "bawn/contract/record.hpp"
 #include "bawn/contract/tool.hpp"
 
@@ -38,6 +39,7 @@ struct ExecutorOptions {
   int max_parallel = kDefaultMaxParallel;  ///< jobs at a time; 0 and less mean the default
   bool sequential = false;                 ///< one at a time in the model's order
   Recorder recorder{};  ///< for all calls of a batch; empty leaves the context's own
+  std::shared_ptr<KeyedStore> keyed_store{};  ///< the same, for keyed tools
   /// Called on the job's thread when its turn has come, before the tool, with the call on the
   /// context. An error becomes the job's final event and the tool does not run. Jobs call it
   /// concurrently.

@@ -27,13 +27,14 @@ struct ApprovedFailure {
 [[nodiscard]] Error tool_failure(std::string code, std::string message,
                                  std::optional<Json> details = {});
 
-/// The approved part of an error or of its visible causes; none when nothing is approved.
+/// The approved part of an error or of its visible causes; none when nothing is approved, or when a
+/// CallProblem stands above the approval: that failure is not the handler's (C-108).
 [[nodiscard]] std::optional<ApprovedFailure> approved_failure(const Error& error);
 
 /// How much of a failure a front shows.
 enum class ErrorDisclosure {
   Full,          ///< the error's sentence
-  ApprovedOnly,  ///< approved text, argument errors; anything else reads "the tool failed"
+  ApprovedOnly,  ///< approved text and argument errors; anything else reads "the tool failed"
 };
 
 /// The text for the model, without "Error: " before it.

@@ -7,6 +7,7 @@
 ///         {.annotations = Annotations{.read_only = true, .destructive = false}});
 #pragma once
 
+#include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/decode.hpp"
 #include "bawn/contract/encode.hpp"
 #include "bawn/contract/tool.hpp"
@@ -36,6 +37,8 @@ struct ToolOptions {
   decltype(Properties::facts) facts{};
   decltype(Properties::availability) availability{};
   std::shared_ptr<Closer> closer{};
+  /// How a command line presents it; checked when the tool is made (C-220).
+  std::optional<CliInfo> cli{};
   /// JSON Schema text to serve in place of the derived one. It turns validation off: the decoder
   /// remains.
   std::optional<std::string> parameters{};
@@ -61,7 +64,8 @@ using ArgsFunction = std::function<Outcome(const Context&, const Call&, const Js
 
 [[nodiscard]] Result<ToolPtr> build_typed_tool(std::string name, std::string description,
                                                Result<Schema> schema, ArgsFunction function,
-                                               ToolOptions options);
+                                               ToolOptions options,
+                                               const ExampleDecoder& decode_example);
 
 [[nodiscard]] std::unexpected<Error> construction_error(std::string_view maker,
                                                         std::string_view name,
@@ -144,9 +148,11 @@ template <class Function>
 /// Arguments are parsed, validated and decoded before the call (C-48); each failure is an Error
 /// that begins "invalid arguments:".
 ///
+/// Before anything else the tool asks `availability`, when it has one: see `check_available`.
+///
 /// Errors: InvalidArgument, naming the tool, when the type cannot be expressed (recursive, a map
-/// under strict, a bad enum value), the name is empty, a supplied schema is no JSON object, or the
-/// function is empty.
+/// under strict, a bad enum value), the name is empty, a supplied schema is no JSON object, the
+/// function is empty, or `cli` has a defect.
 template <class Args, class Function>
 [[nodiscard]] Result<ToolPtr> make_tool(std::string name, std::string description,
                                         Function function, ToolOptions options = {}) {
@@ -162,7 +168,7 @@ template <class Args, class Function>
                                   const JsonNode& node) -> Outcome {
     auto args = decode<Args>(node, decoding);
     if (!args) {
-      return args.error().wrap("invalid arguments");
+      return args.error().wrap("invalid arguments").with_payload(CallProblem::InvalidInput);
     }
     if constexpr (kTakesCall) {
       return detail::invoke_to_outcome(function, context, call, *std::move(args));
@@ -186,8 +192,12 @@ template <class Args, class Function>
   }
   auto schema =
       schema_of<Args>({.strict = options.strict, .no_additional = !options.additional_properties});
+  const auto decode_example = [](std::string_view input) -> Result<> {
+    BAWN_TRY(decode_text<Args>(input, {.reject_unknown = true, .exact_integers = true}));
+    return {};
+  };
   return detail::build_typed_tool(std::move(name), std::move(description), std::move(schema),
-                                  std::move(run), std::move(options));
+                                  std::move(run), std::move(options), decode_example);
 }
 
 /// A tool that reads its arguments itself. `parameters` is JSON Schema text of an object, kept byte

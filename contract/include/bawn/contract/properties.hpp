@@ -3,6 +3,7 @@
 /// through the reader functions, which apply the defaults.
 #pragma once
 
+#include "bawn/contract/cli_info.hpp"
 #include "bawn/contract/confinement.hpp"
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
@@ -66,6 +67,7 @@ struct Properties {
   /// Whether the caller on the context may see and call the tool; empty means yes.
   std::function<Result<bool>(const Context&)> availability{};
   std::shared_ptr<Closer> closer{};
+  std::optional<CliInfo> cli{};  ///< how a command line presents it
 };
 
 [[nodiscard]] bool is_strict(const Tool& tool) noexcept;
@@ -92,5 +94,7 @@ struct Properties {
 [[nodiscard]] Result<bool> is_available(const Tool& tool, const Context& context);
 /// JSON Schema text of the structured output; none when the tool promises no structure.
 [[nodiscard]] const std::optional<std::string>& output_schema_of(const Tool& tool) noexcept;
+/// None when the tool says nothing about command lines.
+[[nodiscard]] const std::optional<CliInfo>& cli_of(const Tool& tool) noexcept;
 
 }  // namespace bawn::contract
