@@ -1,6 +1,7 @@
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/poll.hpp"
 #include "bawn/os/procfs.hpp"
+#include "file_client.hpp"
 #include "warden_launch.hpp"
 #include "wire_encode.hpp"
 
@@ -172,7 +173,8 @@ Result<> await_directory(const os::UniqueFd& go) {
 
 class WardenClient final : public Warden {
  public:
-  explicit WardenClient(Launched launched) : launched_(std::move(launched)) {}
+  WardenClient(Launched launched, FilePlan files)
+      : launched_(std::move(launched)), file_plan_(std::move(files)) {}
   ~WardenClient() override { close(); }
   WardenClient(const WardenClient&) = delete;
   WardenClient& operator=(const WardenClient&) = delete;
@@ -241,6 +243,16 @@ class WardenClient final : public Warden {
   }
 
   [[nodiscard]] Result<std::vector<ProcessInfo>> tree() override;
+  [[nodiscard]] Result<std::shared_ptr<FileAgent>> file_agent() override {
+    const std::scoped_lock lock(closing_);
+    if (closed_) {
+      return contract::fail(ErrorCode::Closed, "the session is closed");
+    }
+    if (files_ == nullptr) {
+      files_ = BAWN_TRY(make_file_agent(launched_.link, file_plan_));
+    }
+    return files_;
+  }
   void close() override;
   void abandon() override;
   [[nodiscard]] const std::shared_ptr<WardenLink>& link() const noexcept { return launched_.link; }
@@ -254,7 +266,9 @@ class WardenClient final : public Warden {
   }
 
   Launched launched_;
+  FilePlan file_plan_;
   std::mutex closing_;
+  std::shared_ptr<FileAgent> files_;
   bool closed_ = false;
 };
 
@@ -349,7 +363,8 @@ void WardenClient::abandon() {
 Result<std::shared_ptr<Warden>> Warden::start(const SessionPlan& plan, const Options& options) {
   Launched launched = BAWN_TRY(launch_warden(plan, options));
   const bool forked = launched.life.is_open();
-  auto warden = std::make_shared<WardenClient>(std::move(launched));  // ends it if reading fails
+  auto warden =
+      std::make_shared<WardenClient>(std::move(launched), plan.files);  // ends it if reading fails
   if (forked) {
     warden->link()->read_by_waiting();
   } else {

@@ -28,7 +28,9 @@ enum class Type : std::uint32_t {
   Spawn = 1,
   Signal = 2,
   Tree = 3,
-  // 4 is kept for opening files.
+  /// fds: one end of a stream socket for a new file agent (file_wire.hpp has its order); answered
+  /// by Spawned.
+  Agent = 4,
   Ready = 0x100,        ///< the wall stands; confirmations
   SetupFailed = 0x101,  ///< the wall could not be built; the sender ends
   Spawned = 0x102,      ///< fds: the pidfd

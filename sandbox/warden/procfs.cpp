@@ -234,8 +234,11 @@ void find_call(int proc, pid_t pid, char (&call)[kMaxCall + 1]) noexcept {
 }
 
 std::size_t list_session(const Station& station, Look look, Process*& processes) noexcept {
-  const std::size_t count = station.own_pid_namespace ? list_all(station.proc, look)
-                                                      : list_descendants(station.proc, look);
+  std::size_t count = station.own_pid_namespace ? list_all(station.proc, look)
+                                                : list_descendants(station.proc, look);
+  const Process* const end = std::remove_if(
+      listed, listed + count, [](const Process& process) { return is_agent(process.pid); });
+  count = static_cast<std::size_t>(end - listed);
   std::sort(listed, listed + count,
             [](const Process& left, const Process& right) { return left.pid < right.pid; });
   processes = listed;

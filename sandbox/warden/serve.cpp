@@ -38,6 +38,11 @@ bool handle_request(const Station& station) noexcept {
     case wire::Type::Tree:
       close_all(fds);
       return header.length == 0 && handle_tree(station, header);
+    case wire::Type::Agent: {
+      const bool alive = handle_agent(station, header, fds[0]);
+      close_all(fds);
+      return alive;
+    }
     default:
       return false;
   }

@@ -351,6 +351,7 @@ bool reap_children(const Station& station) noexcept {
     if (pid <= 0) {
       return true;
     }
+    forget_agent(pid);
     Child* const child = find_child(pid);
     if (child != nullptr && child->slot != nullptr) {
       child->slot->tid = 0;  // the kernel's own write does not reach every death

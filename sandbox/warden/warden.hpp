@@ -14,6 +14,7 @@
 ///             pidfd_send_signal, openat, lseek and getdents64 below /proc, mmap/mprotect/munmap of
 ///             spawn slots, clock_gettime, landlock_*, open(O_PATH), fstat,
 ///             snprintf/sscanf/strtok_r on fixed buffers
+///   the file agent: agent/agent.hpp
 ///   the child between clone and exec: raw system calls only (syscalls.hpp)
 /// Order of life: stub.cpp -> setup.cpp (mounts, identity, landlock, filter) -> serve.cpp.
 #pragma once
@@ -176,6 +177,15 @@ bool has_child_of_call(const char* call, pid_t except) noexcept;
 bool is_pending_child(pid_t pid) noexcept;
 /// Notes the limits that bind children only.
 void note_child_rlimit(int resource, std::uint64_t soft, std::uint64_t hard) noexcept;
+
+// agents.cpp
+/// Starts a file agent for the server's `stream`; false when the request is malformed or the
+/// warden's stream broke.
+bool handle_agent(const Station& station, const wire::Header& header, int stream) noexcept;
+/// True for a file agent: no process of the session's calls.
+bool is_agent(pid_t pid) noexcept;
+/// Notes that a process was reaped.
+void forget_agent(pid_t pid) noexcept;
 
 // signals.cpp, tree.cpp
 /// Both false when the stream broke or the request is malformed.

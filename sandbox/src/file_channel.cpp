@@ -1,0 +1,154 @@
+#include "file_channel.hpp"
+
+#include "bawn/os/pipe.hpp"
+#include "bawn/os/poll.hpp"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace bawn::sandbox {
+
+namespace {
+
+// Answers but lists and attributes fit.
+constexpr std::size_t kReadSize = 4096;
+constexpr std::size_t kMaxFds = 4;
+
+struct alignas(cmsghdr) Control {
+  std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> bytes{};
+};
+
+void attach(msghdr& message, Control& control, int fd) {
+  message.msg_control = control.bytes.data();
+  message.msg_controllen = CMSG_SPACE(sizeof fd);
+  cmsghdr* const part = CMSG_FIRSTHDR(&message);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(part), &fd, sizeof fd);
+}
+
+void take_descriptors(msghdr& message, std::vector<os::UniqueFd>& fds) {
+  for (cmsghdr* found = CMSG_FIRSTHDR(&message); found != nullptr;
+       found = CMSG_NXTHDR(&message, found)) {
+    if (found->cmsg_level != SOL_SOCKET || found->cmsg_type != SCM_RIGHTS) {
+      continue;
+    }
+    for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= found->cmsg_len; at += sizeof(int)) {
+      int fd = -1;
+      std::memcpy(&fd, reinterpret_cast<const char*>(found) + at, sizeof fd);
+      fds.emplace_back(fd);
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FileChannel>> FileChannel::start(WardenLink& link, std::string_view order) {
+  os::SocketPair stream = BAWN_TRY(os::SocketPair::make());
+  const int far = stream.far.get();
+  Frame answer = BAWN_TRY(link.ask(wire::Type::Agent, order, {&far, 1}));
+  return std::make_unique<FileChannel>(std::move(stream.near), os::Pidfd(std::move(answer.fd), 0));
+}
+
+FileChannel::~FileChannel() {
+  // One at rest ends with its stream; one that hangs in the kernel needs this to ever end.
+  if (agent_.is_open()) {
+    (void)agent_.signal(SIGKILL);
+  }
+}
+
+FileExchange FileChannel::exchange(file_wire::Op op, std::string_view payload, int fd,
+                                   const contract::Context& context) {
+  ++last_id_;
+  if (!send(op, payload, fd)) {
+    return {FileExchange::End::Unsent};
+  }
+  return receive(context);
+}
+
+bool FileChannel::send(file_wire::Op op, std::string_view payload, int fd) {
+  wire::Header header{static_cast<std::uint32_t>(op), last_id_,
+                      static_cast<std::uint32_t>(payload.size())};
+  std::array<iovec, 2> parts{iovec{&header, sizeof header},
+                             iovec{const_cast<char*>(payload.data()), payload.size()}};
+  Control control;
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  if (fd >= 0) {
+    attach(message, control, fd);
+  }
+  ssize_t count = 0;
+  do {
+    // The stream is empty between requests and takes one whole; if not, it is not in order.
+    count = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  } while (count < 0 && errno == EINTR);
+  return count == static_cast<ssize_t>(sizeof header + payload.size());
+}
+
+FileExchange FileChannel::receive(const contract::Context& context) {
+  for (;;) {
+    if (auto done = take_frame()) {
+      return std::move(*done);
+    }
+    if (auto waited = os::wait_readable(socket_.get(), context); !waited) {
+      return {FileExchange::End::Ended, {}, std::move(waited).error()};
+    }
+    if (!receive_some()) {
+      return {FileExchange::End::Lost};
+    }
+  }
+}
+
+bool FileChannel::receive_some() {
+  std::array<char, kReadSize> bytes;
+  iovec part{bytes.data(), bytes.size()};
+  Control control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes.data();
+  message.msg_controllen = control.bytes.size();
+  const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (count < 0) {
+    return errno == EAGAIN || errno == EINTR;
+  }
+  take_descriptors(message, fds_);
+  buffer_.append(bytes.data(), static_cast<std::size_t>(count));
+  return count > 0;
+}
+
+std::optional<FileExchange> FileChannel::take_frame() {
+  wire::Header header;
+  if (buffer_.size() < sizeof header) {
+    return std::nullopt;
+  }
+  std::memcpy(&header, buffer_.data(), sizeof header);
+  const bool failed = header.type == static_cast<std::uint32_t>(file_wire::Answer::Failed);
+  const bool done = header.type == static_cast<std::uint32_t>(file_wire::Answer::Done);
+  const std::size_t whole = sizeof header + header.length;
+  if ((!failed && !done) || header.id != last_id_ || header.length > file_wire::kMaxAnswer ||
+      buffer_.size() > whole || fds_.size() > 1) {
+    return FileExchange{FileExchange::End::Malformed};
+  }
+  if (buffer_.size() < whole) {
+    return std::nullopt;
+  }
+  FileExchange result;
+  result.reply.failed = failed;
+  result.reply.payload = buffer_.substr(sizeof header);
+  buffer_.clear();
+  if (!fds_.empty()) {
+    result.reply.fd = std::move(fds_.front());
+    fds_.clear();
+  }
+  return result;
+}
+
+}  // namespace bawn::sandbox

@@ -1,0 +1,122 @@
+#include "file_client.hpp"
+
+#include <fcntl.h>
+#include <sys/xattr.h>
+
+#include <chrono>
+
+namespace bawn::sandbox {
+
+namespace {
+
+/// Tidying up must not keep anybody for long.
+constexpr std::chrono::seconds kTidyLimit{2};
+
+/// Only what the agent may tell to keep: it could be in other hands.
+bool is_kept(const std::string& name) {
+  return name.starts_with("user.") || name == "system.posix_acl_access";
+}
+
+/// Set here and not by the agent, whose filter refuses the calls to every process of the session.
+bool set_attributes(int fd, const StagedAnswer& answer) {
+  bool kept = !answer.attributes_cut;
+  for (const auto& [name, value] : answer.attributes) {
+    kept = is_kept(name) &&
+           ::fsetxattr(fd, name.c_str(), value.data(), value.size(), XATTR_CREATE) == 0 && kept;
+  }
+  return kept;
+}
+
+class PooledStagedFile final : public StagedFile {
+ public:
+  PooledStagedFile(std::shared_ptr<FilePool> pool, std::string asked, std::string hidden,
+                   StagedAnswer answer, os::UniqueFd fd)
+      : pool_(std::move(pool)),
+        asked_(std::move(asked)),
+        hidden_(std::move(hidden)),
+        answer_(std::move(answer)),
+        fd_(std::move(fd)),
+        attributes_kept_(set_attributes(fd_.get(), answer_)),
+        may_be_there_(answer_.named) {}
+  ~PooledStagedFile() override {
+    if (may_be_there_) {
+      discard();
+    }
+  }
+  PooledStagedFile(const PooledStagedFile&) = delete;
+  PooledStagedFile& operator=(const PooledStagedFile&) = delete;
+
+  [[nodiscard]] int fd() const noexcept override { return fd_.get(); }
+  [[nodiscard]] const std::string& target() const noexcept override { return answer_.target; }
+  [[nodiscard]] const std::optional<FileStatus>& present() const noexcept override {
+    return answer_.present;
+  }
+  [[nodiscard]] int parents_made() const noexcept override { return answer_.parents_made; }
+
+  [[nodiscard]] Result<CommittedFile> commit(const contract::Context& context,
+                                             const CommitOptions& options) override {
+    if (!fd_.is_open()) {
+      return contract::fail(ErrorCode::AlreadyExists, "the staged file was committed before");
+    }
+    const os::UniqueFd file = std::move(fd_);
+    auto reply =
+        pool_->ask(context, {file_wire::Op::Commit, asked_, true}, encode(options), file.get());
+    if (!reply) {
+      const auto* const failure = reply.error().find<FileFailure>();
+      // The agent may have been ended between the hidden name and the real one.
+      may_be_there_ = may_be_there_ || failure == nullptr ||
+                      failure->kind == FileFailure::Kind::Lost ||
+                      failure->kind == FileFailure::Kind::Late;
+      return std::unexpected(std::move(reply).error());
+    }
+    may_be_there_ = false;
+    auto committed = read_committed(reply->payload);
+    if (!committed) {
+      pool_->distrust();
+      return committed;
+    }
+    committed->attributes_kept = attributes_kept_;
+    const FileStatus told = committed->status;
+    committed->status = BAWN_TRY(check_descriptor(file, O_WRONLY, told));
+    return committed;
+  }
+
+ private:
+  [[nodiscard]] std::string encode(const CommitOptions& options) const {
+    wire::Writer out;
+    out.u32((options.mode ? file_wire::kWithMode : 0U) |
+            (options.durable ? file_wire::kDurable : 0U) |
+            (answer_.named ? file_wire::kIsNamed : 0U));
+    out.u32(options.mode.value_or(0));
+    put_condition(out, options.condition);
+    out.text(hidden_).text(answer_.target);
+    return out.data();
+  }
+
+  void discard() {
+    wire::Writer out;
+    out.text(hidden_).text(answer_.target);
+    const auto soon =
+        contract::Context().with_deadline(contract::Context::Clock::now() + kTidyLimit);
+    (void)pool_->ask(soon, {file_wire::Op::Discard, asked_, true}, out.data());
+  }
+
+  std::shared_ptr<FilePool> pool_;
+  std::string asked_;
+  std::string hidden_;
+  StagedAnswer answer_;
+  os::UniqueFd fd_;
+  bool attributes_kept_;
+  bool may_be_there_;  ///< the hidden name
+};
+
+}  // namespace
+
+std::unique_ptr<StagedFile> make_staged_file(std::shared_ptr<FilePool> pool, std::string asked,
+                                             std::string hidden, StagedAnswer answer,
+                                             os::UniqueFd fd) {
+  return std::make_unique<PooledStagedFile>(std::move(pool), std::move(asked), std::move(hidden),
+                                            std::move(answer), std::move(fd));
+}
+
+}  // namespace bawn::sandbox

@@ -1,0 +1,159 @@
+/// \file
+/// The file agent: a process of the session that opens and changes files for the server.
+///
+/// It is the warden's child and a copy of it, so it stands in the same wall, has the same user, is
+/// not dumpable and keeps every signal blocked. libc only, no heap. What it may call:
+///   start     prctl, dup3, close_range, getppid, umask, openat2 of the roots
+///   serving   recv[msg], send[msg]; openat2, openat, fstat, fstatat, readlinkat, getdents64,
+///   lseek,
+///             mkdirat, linkat, unlinkat, renameat2, fchmod, fchmodat2, fchown, fsync,
+///             flistxattr, fgetxattr, close, snprintf on fixed buffers
+/// It answers one request after the other; whoever waits for one that hangs kills it.
+///
+/// No path is judged by its text: the kernel resolves each one inside the wall, without magic
+/// links. What text is compared to (protected names, roots) only ever refuses more.
+#pragma once
+
+#include "file_wire.hpp"
+#include "warden.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace bawn::sandbox::warden::agent {
+
+using file_wire::FailureKind;
+using file_wire::kMaxName;
+using file_wire::kMaxPath;
+
+/// Why a request fails; `errnum` 0 = it does not.
+struct Problem {
+  int errnum = 0;
+  FailureKind kind = FailureKind::System;
+  const char* call = "";
+  file_wire::Type type = file_wire::Type::Unknown;
+  [[nodiscard]] bool failed() const noexcept { return errnum != 0; }
+};
+/// The system call that just failed.
+Problem failed_call(const char* call) noexcept;
+
+/// Owns a descriptor.
+class Held {
+ public:
+  Held() noexcept = default;
+  explicit Held(int fd) noexcept : fd_(fd) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { reset(-1); }
+  void reset(int fd) noexcept {
+    if (fd_ >= 0) {
+      close(fd_);
+    }
+    fd_ = fd;
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] int release() noexcept {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+struct Request {
+  wire::Reader in;
+  int fd = -1;  ///< that came with it, or -1
+};
+
+struct Reply {
+  Packer out;
+  Held fd;
+};
+
+// keep.cpp: what the agent keeps to by itself.
+/// Reads the start order and opens the roots; false when it is malformed.
+bool keep_to(const unsigned char* order, std::size_t length) noexcept;
+/// The umask that the session was started with.
+mode_t session_umask() noexcept;
+
+enum class Access : std::uint32_t {
+  Read,
+  Write,       ///< below a writable root, where no layer holds paths
+  Attributes,  ///< below a writable root, where no mount holds attributes
+};
+/// openat2(2) of an absolute path, without magic links and, where the agent holds paths, beneath a
+/// root. A descriptor, or -1 with errno (EXDEV: outside of the roots).
+int open_path(const char* path, int flags, Access access) noexcept;
+/// The problem of an open_path() that failed.
+Problem failed_open() noexcept;
+/// What a change touches of the protected names.
+enum class Reach : std::uint32_t {
+  Below,          ///< the name itself or one above it is protected
+  BelowAndAbove,  ///< or one below it, which a rename would carry away or bring in
+};
+/// Protected when `name` (may be empty, may be several) in the directory `parent` is touched.
+/// Without /proc the text `asked` is compared instead.
+Problem check_protected(int parent, const char* name, const char* asked, Reach reach) noexcept;
+/// The kernel's name of an open directory in `path`; false without /proc.
+bool name_directory(int directory, char (&path)[kMaxPath]) noexcept;
+
+// place.cpp: where a name is.
+struct Place {
+  Held parent;          ///< O_PATH
+  char name[kMaxName];  ///< in it
+  char path[kMaxPath];  ///< the text that led there
+  bool present = false;
+  struct stat status = {};  ///< of what is there
+};
+enum class Last : std::uint32_t {
+  Keep,    ///< a link at the end is the thing itself
+  Follow,  ///< it leads on, also to what is not there yet
+};
+/// Finds the directory that holds the last name of `path`. ENOENT when there is none.
+Problem find_place(const char* path, Last last, Place& place) noexcept;
+/// Looks again what is there.
+Problem look_again(Place& place) noexcept;
+/// Makes what is missing of a directory's path and counts it; all but the last get 0777 less the
+/// umask.
+Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noexcept;
+
+file_wire::Type type_of(mode_t mode) noexcept;
+/// NotRegular or Directory unless it is a regular file.
+Problem require_regular(const struct stat& status) noexcept;
+void put_status(Packer& out, const struct stat& status) noexcept;
+
+/// What a request wants a name to be.
+struct Condition {
+  file_wire::ConditionKind kind = file_wire::ConditionKind::None;
+  std::uint64_t size = 0;
+  std::uint64_t mtime_ns = 0;
+  std::uint64_t ctime_ns = 0;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+};
+Condition read_condition(wire::Reader& in) noexcept;
+Problem check_condition(const Condition& condition, const Place& place) noexcept;
+
+/// Answers requests until the stream ends.
+void serve(int stream) noexcept;
+
+// The operations; read.cpp, stage.cpp, commit.cpp, change.cpp. A malformed request is told by
+// `request.in`.
+Problem open_file(Request& request, Reply& reply) noexcept;
+Problem status_of(Request& request, Reply& reply) noexcept;
+Problem list_directory(Request& request, Reply& reply) noexcept;
+Problem read_link(Request& request, Reply& reply) noexcept;
+Problem stage_file(Request& request, Reply& reply) noexcept;
+Problem commit_file(Request& request, Reply& reply) noexcept;
+Problem discard_file(Request& request, Reply& reply) noexcept;
+Problem remove_file(Request& request, Reply& reply) noexcept;
+Problem remove_directory(Request& request, Reply& reply) noexcept;
+Problem rename_file(Request& request, Reply& reply) noexcept;
+Problem make_directory(Request& request, Reply& reply) noexcept;
+Problem set_mode(Request& request, Reply& reply) noexcept;
+
+}  // namespace bawn::sandbox::warden::agent

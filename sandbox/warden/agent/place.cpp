@@ -1,0 +1,245 @@
+#include "agent.hpp"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <cerrno>
+
+namespace bawn::sandbox::warden::agent {
+
+namespace {
+
+/// As many as the kernel follows (path_resolution(7)).
+constexpr int kMaxLinks = 40;
+
+std::uint64_t nanoseconds(const timespec& time) noexcept {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1000000000U +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+/// Splits the path into its directory ("/" at least) and its last name; false when that is none
+/// that a file could have.
+bool split(const char* path, char (&directory)[kMaxPath], char (&name)[kMaxName]) noexcept {
+  std::size_t end = strlen(path);
+  std::size_t start = end;
+  while (start > 0 && path[start - 1] != '/') {
+    --start;
+  }
+  const std::size_t length = end - start;
+  if (length == 0 || strcmp(path + start, ".") == 0 || strcmp(path + start, "..") == 0) {
+    errno = EISDIR;
+    return false;
+  }
+  if (length >= sizeof name) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  memcpy(name, path + start, length + 1);
+  memcpy(directory, path, start);
+  directory[start] = '\0';
+  return true;
+}
+
+/// The path that the link at `place` leads to, in place of its own.
+Problem follow(Place& place, const char* directory) noexcept {
+  char text[kMaxPath];
+  const ssize_t length = readlinkat(place.parent.get(), place.name, text, sizeof text - 1);
+  if (length < 0) {
+    return failed_call("readlinkat");
+  }
+  text[length] = '\0';
+  char path[2 * kMaxPath];
+  const int size = snprintf(path, sizeof path, "%s%s", text[0] == '/' ? "" : directory, text);
+  if (size >= static_cast<int>(kMaxPath)) {
+    return {ENAMETOOLONG, FailureKind::System, "readlinkat"};
+  }
+  memcpy(place.path, path, static_cast<std::size_t>(size) + 1);
+  return {};
+}
+
+/// A name that is missing cannot be left by `..`, and it must not be made to try.
+bool has_dots(const char* rest) noexcept {
+  while (*rest != '\0') {
+    const std::size_t size = strcspn(rest, "/");
+    if ((size == 1 && rest[0] == '.') || (size == 2 && rest[0] == '.' && rest[1] == '.')) {
+      return true;
+    }
+    rest += size;
+    rest += strspn(rest, "/");
+  }
+  return false;
+}
+
+/// Opens the nearest directory on the way to `path` that is there and points `rest` at what is
+/// missing.
+Problem open_nearest(const char* path, Held& directory, const char*& rest) noexcept {
+  char prefix[kMaxPath];
+  snprintf(prefix, sizeof prefix, "%s", path);
+  std::size_t length = strlen(prefix);
+  directory.reset(open_path(prefix, O_PATH | O_DIRECTORY, Access::Write));
+  while (!directory.is_open() && errno == ENOENT && length > 1) {
+    while (length > 1 && prefix[length - 1] != '/') {
+      --length;
+    }
+    while (length > 1 && prefix[length - 1] == '/') {
+      --length;
+    }
+    prefix[length] = '\0';
+    directory.reset(open_path(prefix, O_PATH | O_DIRECTORY, Access::Write));
+  }
+  if (!directory.is_open()) {
+    return failed_open();
+  }
+  rest = path + length;
+  rest += strspn(rest, "/");
+  return has_dots(rest) ? Problem{ENOENT, FailureKind::System, "openat2"} : Problem{};
+}
+
+}  // namespace
+
+Problem failed_call(const char* call) noexcept {
+  return {errno, FailureKind::System, call};
+}
+
+Problem look_again(Place& place) noexcept {
+  place.present = fstatat(place.parent.get(), place.name, &place.status, AT_SYMLINK_NOFOLLOW) == 0;
+  return place.present || errno == ENOENT ? Problem{} : failed_call("fstatat");
+}
+
+Problem find_place(const char* path, Last last, Place& place) noexcept {
+  if (strlen(path) >= sizeof place.path) {
+    return {ENAMETOOLONG, FailureKind::System, "openat2"};
+  }
+  strcpy(place.path, path);
+  for (int links = 0; links <= kMaxLinks; ++links) {
+    char directory[kMaxPath];
+    if (!split(place.path, directory, place.name)) {
+      const FailureKind kind = errno == EISDIR ? FailureKind::Directory : FailureKind::System;
+      return {errno, kind, "openat2", file_wire::Type::Directory};
+    }
+    place.parent.reset(open_path(directory, O_PATH | O_DIRECTORY, Access::Write));
+    if (!place.parent.is_open()) {
+      return failed_open();
+    }
+    Problem problem = look_again(place);
+    if (problem.failed() || !place.present || !S_ISLNK(place.status.st_mode) ||
+        last == Last::Keep) {
+      return problem;
+    }
+    problem = follow(place, directory);
+    if (problem.failed()) {
+      return problem;
+    }
+  }
+  return {ELOOP, FailureKind::System, "openat2"};
+}
+
+Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noexcept {
+  Held directory;
+  const char* rest = "";
+  Problem problem = open_nearest(path, directory, rest);
+  if (!problem.failed() && *rest != '\0') {
+    problem = check_protected(directory.get(), rest, path, Reach::Below);
+  }
+  // One name at a time, and never through a link that appears meanwhile.
+  while (!problem.failed() && *rest != '\0') {
+    char name[kMaxName];
+    const std::size_t size = strcspn(rest, "/");
+    if (size >= sizeof name) {
+      return {ENAMETOOLONG, FailureKind::System, "mkdirat"};
+    }
+    memcpy(name, rest, size);
+    name[size] = '\0';
+    rest += size;
+    rest += strspn(rest, "/");
+    if (mkdirat(directory.get(), name, *rest == '\0' ? mode : 0777) == 0) {
+      ++made;
+    } else if (errno != EEXIST) {
+      return failed_call("mkdirat");
+    }
+    directory.reset(openat(directory.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!directory.is_open()) {
+      return failed_call("openat");
+    }
+  }
+  return problem;
+}
+
+file_wire::Type type_of(mode_t mode) noexcept {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return file_wire::Type::Regular;
+    case S_IFDIR:
+      return file_wire::Type::Directory;
+    case S_IFLNK:
+      return file_wire::Type::Symlink;
+    case S_IFIFO:
+      return file_wire::Type::Fifo;
+    case S_IFSOCK:
+      return file_wire::Type::Socket;
+    case S_IFCHR:
+      return file_wire::Type::CharacterDevice;
+    case S_IFBLK:
+      return file_wire::Type::BlockDevice;
+    default:
+      return file_wire::Type::Unknown;
+  }
+}
+
+Problem require_regular(const struct stat& status) noexcept {
+  const file_wire::Type type = type_of(status.st_mode);
+  if (type == file_wire::Type::Regular) {
+    return {};
+  }
+  const bool directory = type == file_wire::Type::Directory;
+  return {directory ? EISDIR : EINVAL, directory ? FailureKind::Directory : FailureKind::NotRegular,
+          "", type};
+}
+
+Condition read_condition(wire::Reader& in) noexcept {
+  Condition condition;
+  condition.kind = static_cast<file_wire::ConditionKind>(in.u32());
+  if (condition.kind == file_wire::ConditionKind::Same) {
+    for (int skipped = 0; skipped < 4; ++skipped) {
+      (void)in.u32();  // type, mode, uid, gid: ctime tells when they change
+    }
+    condition.size = in.u64();
+    condition.mtime_ns = in.u64();
+    condition.ctime_ns = in.u64();
+    condition.device = in.u64();
+    condition.inode = in.u64();
+    (void)in.u64();
+  }
+  return condition;
+}
+
+Problem check_condition(const Condition& condition, const Place& place) noexcept {
+  if (condition.kind == file_wire::ConditionKind::Absent) {
+    return place.present ? Problem{EEXIST, FailureKind::Exists, ""} : Problem{};
+  }
+  if (condition.kind != file_wire::ConditionKind::Same) {
+    return {};
+  }
+  const struct stat& now = place.status;
+  const bool same = place.present && now.st_dev == condition.device &&
+                    now.st_ino == condition.inode &&
+                    static_cast<std::uint64_t>(now.st_size) == condition.size &&
+                    nanoseconds(now.st_mtim) == condition.mtime_ns &&
+                    nanoseconds(now.st_ctim) == condition.ctime_ns;
+  return same ? Problem{} : Problem{ESTALE, FailureKind::Changed, ""};
+}
+
+void put_status(Packer& out, const struct stat& status) noexcept {
+  out.u32(static_cast<std::uint32_t>(type_of(status.st_mode)));
+  out.u32(status.st_mode & 07777U);
+  out.u32(status.st_uid);
+  out.u32(status.st_gid);
+  out.u64(static_cast<std::uint64_t>(status.st_size));
+  out.u64(nanoseconds(status.st_mtim));
+  out.u64(nanoseconds(status.st_ctim));
+  out.u64(status.st_dev);
+  out.u64(status.st_ino);
+  out.u64(status.st_nlink);
+}
+
+}  // namespace bawn::sandbox::warden::agent

@@ -1,0 +1,77 @@
+/// \file
+/// A workspace, something outside of it and a secret, and a session's file agent around them, in
+/// each mode of the wall.
+#pragma once
+
+#include "bawn/sandbox/file_agent.hpp"
+#include "bawn/sandbox/wall.hpp"
+#include "support/requirements.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace bawn::test {
+
+/// What holds a session.
+struct WallMode {
+  const char* name;
+  const char* policy;
+  const char* off;  ///< layers that are taken away
+  bool best_effort;
+  bool agent_holds;  ///< no layer holds paths
+};
+
+inline const WallMode kAllLayers{"AllLayers", "workspace-write", "", false, false};
+inline const WallMode kLandlock{"Landlock", "workspace-write", "namespaces", true, false};
+inline const WallMode kNoLayer{"NoLayer", "workspace-write", "namespaces,landlock,seccomp", true,
+                               true};
+inline const WallMode kUnconfined{"Unconfined", "unconfined", "", false, true};
+
+class WalledFiles : public testing::TestWithParam<WallMode> {
+ protected:
+  WalledFiles();
+  void SetUp() override;
+  void TearDown() override;
+
+  /// Raises the wall; again after a change of the policy.
+  void raise();
+
+  [[nodiscard]] std::string in(const std::string& name) const { return workspace_ + "/" + name; }
+  [[nodiscard]] std::string out(const std::string& name) const { return outside_ + "/" + name; }
+
+  /// Stages, writes and commits.
+  sandbox::Result<sandbox::CommittedFile> write(const std::string& path, const std::string& text,
+                                                const sandbox::CommitOptions& options = {},
+                                                bool make_parents = false);
+  /// Opens and reads to the end.
+  sandbox::Result<std::string> read(const std::string& path);
+  /// Runs a shell text inside to its end; its output and errors.
+  std::string shell(const std::string& text);
+
+  /// Makes a file as the session's user has it.
+  void put(const std::string& path, const std::string& text, unsigned mode = 0644) const;
+
+  contract::Context now_;  ///< never ends
+  TempDir root_;
+  std::string workspace_;
+  std::string outside_;
+  std::string secret_;  ///< a file
+  sandbox::Policy policy_;
+  sandbox::Wall wall_;
+  std::shared_ptr<sandbox::FileAgent> files_;
+};
+
+/// The failure's kind of an error, or none.
+std::optional<sandbox::FileFailure::Kind> kind_of(const sandbox::Error& error);
+/// Its errno.
+int errno_of(const sandbox::Error& error);
+
+/// Runs the tests of this program that `filter` names as an ordinary user, in a process of its own;
+/// its wait status. For root only.
+int run_as_ordinary_user(const std::string& filter);
+
+}  // namespace bawn::test
