@@ -2,18 +2,11 @@
 /// `bawn mcp`: the tools of a session pool, served on stdin and stdout. Nothing is started before
 /// the first call needs it.
 
-#include "bawn/contract/record.hpp"
 #include "bawn/mcp/server.hpp"
 #include "bawn/mcp/stdio.hpp"
-#include "bawn/sandbox/wall.hpp"
-#include "bawn/shell/session_pool.hpp"
-#include "bawn/shell/tools.hpp"
 #include "commands.hpp"
-#include "environment.hpp"
+#include "own_tools.hpp"
 #include "policy_choice.hpp"
-#include "reap.hpp"
-#include "record_log.hpp"
-#include "runtime_dir.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -43,34 +36,15 @@ constexpr const char* kInstructions =
     "exact "
     "status and resource use. Output beyond the view is kept: read it with bash_output.";
 
-/// The session's configuration, refused now rather than at the first call when it cannot work.
-Result<shell::SessionConfig> configure(const WallOptions& options) {
-  shell::SessionConfig config;
-  config.policy = BAWN_TRY(choose_policy(options));
-  const auto plan = BAWN_TRY(sandbox::forecast_wall(
-      {.policy = config.policy, .workspace = options.workspace, .session_dir = {}, .warden = {}}));
-  config.workspace = plan.workspace;
-  BAWN_TRY(check_apart_from_state(config.workspace));
-  config.state_dir = BAWN_TRY(runtime_dir());
-  config.environment = own_environment();
-  return config;
-}
-
 Result<int> serve(const WallOptions& options) {
-  auto pool = std::make_shared<shell::SessionPool>(BAWN_TRY(configure(options)));
+  OwnTools own = BAWN_TRY(make_own_tools(options));
   const auto server = BAWN_TRY(mcp::Server::create({.name = "bawn",
                                                     .title = "bawn: a bash inside a wall",
                                                     .version = BAWN_VERSION,
                                                     .instructions = kInstructions},
-                                                   shell::make_shell_tools(pool)));
-  end_left_behind(pool->config().state_dir + "/records");
-  const auto records = BAWN_TRY(RecordLog::open(pool->config().state_dir));
-  const auto recorder = [records](const contract::Context&, const contract::Record& record) {
-    return records->append(record);
-  };
-  const auto end = BAWN_TRY(mcp::serve_stdio(
-      server, {.context = contract::with_recorder(contract::Context(), recorder)}));
-  pool->close_all();
+                                                   std::move(own.tools)));
+  const auto end = BAWN_TRY(mcp::serve_stdio(server, {.context = own.context}));
+  own.pool->close_all();
   if (end.abandoned_calls > 0) {
     std::_Exit(0);  // their threads still use the tools, which must not be destroyed under them
   }

@@ -1,5 +1,6 @@
 #include "bawn/contract/admission.hpp"
 
+#include "bawn/contract/call_context.hpp"
 #include "bawn/contract/canonical.hpp"
 #include "bawn/contract/definition.hpp"
 #include "bawn/contract/executor.hpp"
@@ -161,8 +162,8 @@ Outcome Binding::call(const Context& context, const Invocation& invocation) cons
   if (context.cancelled()) {
     return cancellation_error(context);
   }
-  Outcome outcome =
-      execute_contained(*tool_, context, Call{.id = invocation.id_, .args = invocation.text_});
+  const Call call{.id = invocation.id_, .args = invocation.text_};
+  Outcome outcome = execute_contained(*tool_, with_call(context, call), call);
   if (outcome.error) {
     outcome.result.output = std::string();
   }

@@ -21,6 +21,7 @@ struct JsonTree {
   static const Json::object_t& members(const Json& object) {
     return object.get_ref<const Json::object_t&>();
   }
+  static std::size_t size(const Json& array) { return array.size(); }
   static Json* append(Json& array, Json value) {
     return &array.get_ref<Json::array_t&>().emplace_back(std::move(value));
   }

@@ -47,6 +47,7 @@ struct NodeTree {
   static JsonNode array() { return of(Kind::Array); }
   static bool is_object(const JsonNode& node) { return node.kind == Kind::Object; }
   static const auto& members(const JsonNode& object) { return object.members; }
+  static std::size_t size(const JsonNode& array) { return array.items.size(); }
   static JsonNode* append(JsonNode& array, JsonNode value) {
     return &array.items.emplace_back(std::move(value));
   }

@@ -52,7 +52,7 @@ class MemberNames {
 };
 
 /// A SAX consumer that builds a tree. `Tree` says how: it has `Value`, one static maker for each
-/// kind of leaf, `append`, `insert` (both return the stored element) and `members`.
+/// kind of leaf, `append`, `insert` (both return the stored element), `members` and `size`.
 template <class Tree>
 class StrictSax {
  public:
@@ -82,6 +82,7 @@ class StrictSax {
     Frame& frame = frames_.back();
     if (!frame.names.add(name, Tree::members(*frame.value))) {
       constexpr std::size_t kShown = 120;
+      frame.key.clear();  // the path is the object's
       return refuse(fmt::format("duplicate member {}", quote(name.substr(0, kShown))));
     }
     frame.key = std::move(name);
@@ -110,7 +111,7 @@ class StrictSax {
       return &root_;
     }
     Frame& frame = frames_.back();
-    return frame.object ? Tree::insert(*frame.value, std::move(frame.key), std::move(value))
+    return frame.object ? Tree::insert(*frame.value, std::exchange(frame.key, {}), std::move(value))
                         : Tree::append(*frame.value, std::move(value));
   }
 
@@ -136,8 +137,37 @@ class StrictSax {
   }
 
   bool refuse(std::string problem) {
-    problem_ = std::move(problem);
+    const std::string where = path();
+    problem_ = where.empty() ? std::move(problem) : where + ": " + problem;
     return false;
+  }
+
+  /// Where the reader stands: "outer.items[3].name". Too long a path loses its middle.
+  [[nodiscard]] std::string path() const {
+    std::string path;
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      const bool innermost = i + 1 == frames_.size();
+      add_step(path, frames_[i], innermost);
+    }
+    constexpr std::size_t kEnd = 120;
+    if (path.size() > 2 * kEnd) {
+      path = plain_or_quoted(path.substr(0, kEnd)) + "…" +
+             plain_or_quoted(path.substr(path.size() - kEnd));
+    }
+    return path;
+  }
+
+  // The container of an open value holds it already; the innermost one waits for its next value.
+  static void add_step(std::string& path, const Frame& frame, bool innermost) {
+    if (!frame.object) {
+      path += fmt::format("[{}]", Tree::size(*frame.value) - (innermost ? 0 : 1));
+      return;
+    }
+    const std::string name =
+        plain_or_quoted(innermost ? frame.key : Tree::members(*frame.value).back().first);
+    if (!innermost || !frame.key.empty()) {
+      path += (path.empty() ? "" : ".") + name;
+    }
   }
 
   Value root_{};

@@ -76,6 +76,11 @@ Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
   };
   options.output_schema = BAWN_TRY(contract::schema_text_of<CallEntry>());
   options.additional_properties = false;
+  options.cli = contract::CliInfo{
+      .group = "shell",
+      .operation = "bash",
+      .positional = {"command"},
+      .examples = {{"Count the files of a folder", R"({"command":"ls | wc -l"})"}}};
   const auto run = [support](const contract::Context& context, BashArgs args) -> contract::Outcome {
     const auto session = support->session(context, args.session);
     if (!session) {

@@ -91,6 +91,11 @@ Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support) {
   };
   options.output_schema = BAWN_TRY(contract::schema_text_of<CallEntry>());
   options.additional_properties = false;
+  options.cli = contract::CliInfo{
+      .group = "shell",
+      .operation = "exec",
+      .positional = {"argv"},
+      .examples = {{"Run a program without a shell", R"({"argv":["git","status","--short"]})"}}};
   const auto run = [support](const contract::Context& context, ExecArgs args) -> contract::Outcome {
     auto argv = argv_of(args);
     if (!argv) {

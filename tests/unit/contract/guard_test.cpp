@@ -1,7 +1,9 @@
 #include "bawn/contract/guard.hpp"
 
+#include "bawn/contract/admission.hpp"
 #include "bawn/contract/failure.hpp"
 #include "bawn/contract/make_tool.hpp"
+#include "bawn/contract/wrap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -75,6 +77,24 @@ TEST_F(Guard, CancellationWhileAskingStopsTheCall) {
                        }).value();
   EXPECT_EQ(tool->execute(source.context(), {}).error->code(), ErrorCode::Cancelled);
   EXPECT_EQ(executed, 0);
+}
+
+class Checked final : public Tool, public InputValidator {
+ public:
+  Checked() : Tool({.name = "checked"}, {}) {}
+  Outcome execute(const Context&, const Call&) const override { return text_result("ran"); }
+  InputCheck input_check() const override {
+    return [](const Json&) { return Result<>(); };
+  }
+};
+
+TEST_F(Guard, WhatTheInnerToolCanDoIsFoundThroughTheGuard) {  // C-112
+  const ToolPtr guarded =
+      guard(std::make_shared<const Checked>(), [](const Context&, const AuthorizationRequest&) {
+        return Result<bool>(true);
+      }).value();
+  EXPECT_NE(capability<Checked>(*guarded).value(), nullptr);
+  EXPECT_NE(capability<InputValidator>(*guarded).value(), nullptr);
 }
 
 TEST_F(Guard, NeedsBothParts) {  // C-110

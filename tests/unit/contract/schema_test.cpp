@@ -46,7 +46,7 @@ struct Everything : Base {
   }
 };
 
-TEST(Schema, MembersComeInTheFixedOrder) {  // C-21, C-22, C-23, C-24
+TEST(Schema, MembersComeInTheFixedOrder) {  // C-20, C-21, C-22, C-23, C-24
   EXPECT_EQ(
       schema_text_of<Everything>().value(),
       R"({"type":"object","properties":{"id":{"type":"string","description":"An id"},)"

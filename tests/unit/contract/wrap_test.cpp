@@ -32,7 +32,9 @@ WrapFunction pass_on() {
   };
 }
 
-TEST(Wrap, ForwardsEveryPropertyAndTheDefinition) {  // C-80
+// That a new property cannot be forgotten is a structured binding in wrap.cpp, which then fails to
+// compile.
+TEST(Wrap, ForwardsEveryPropertyAndTheDefinition) {  // C-80, C-81
   const auto closer = std::make_shared<NullCloser>();
   const ToolPtr inner =
       make_raw_tool(
@@ -66,6 +68,14 @@ TEST(Wrap, ForwardsEveryPropertyAndTheDefinition) {  // C-80
   EXPECT_EQ(outer->unwrap(), inner.get());
   EXPECT_EQ(cli_of(*outer)->operation, "o");
   EXPECT_EQ(call_problem(*outer->execute({}, {}).error), CallProblem::Unavailable);
+}
+
+TEST(Wrap, UnwrapIsStable) {  // C-83
+  const ToolPtr inner = std::make_shared<const Counting>();
+  const ToolPtr outer = wrap(inner, pass_on()).value();
+  EXPECT_EQ(outer->unwrap(), inner.get());
+  (void)outer->execute({}, {});
+  EXPECT_EQ(outer->unwrap(), inner.get());
 }
 
 TEST(Wrap, ReplacesOnlyExecute) {

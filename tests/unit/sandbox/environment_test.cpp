@@ -22,7 +22,7 @@ std::vector<std::string> entered(const Policy& policy, const std::vector<std::st
   return session_environment(policy, plan(), host);
 }
 
-TEST(SessionEnvironment, LetsInOnlyWhatThePolicyAllows) {
+TEST(SessionEnvironment, LetsInOnlyWhatThePolicyAllows) {  // C-234
   const Policy policy = test::policy_named("workspace-write");
   const auto environment =
       entered(policy, {"LANG=C.UTF-8", "LC_TIME=de_DE", "AWS_SECRET_ACCESS_KEY=x", "RANDOM_NAME=1",

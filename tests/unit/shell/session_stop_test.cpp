@@ -42,7 +42,7 @@ class StopTest : public SessionTest {
   }
 };
 
-TEST_F(StopTest, AWaitingCommandEndsByInterruptAndTheShellStays) {
+TEST_F(StopTest, AWaitingCommandEndsByInterruptAndTheShellStays) {  // C-230
   sh("V=1");
   const auto result = cancelled("echo before; sleep 600; echo after", 7);
   EXPECT_EQ(result.reason, Reason::Cancelled);
@@ -69,7 +69,7 @@ TEST_F(StopTest, ALoopOfShortChildrenEnds) {
   EXPECT_EQ(sh("echo ok").out.text, "ok\n");
 }
 
-TEST_F(StopTest, WhatIgnoresIntAndTermIsKilled) {
+TEST_F(StopTest, WhatIgnoresIntAndTermIsKilled) {  // C-232
   const auto result = cancelled("echo x; sh -c 'trap \"\" INT TERM; echo y; sleep 600'", 4);
   EXPECT_EQ(result.stopped_by, "KILL");
   EXPECT_THAT(result.survivors, IsEmpty());

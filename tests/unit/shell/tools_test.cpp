@@ -208,7 +208,7 @@ TEST_F(ToolsTest, ClientsDoNotShareASessionOfOneName) {
   EXPECT_EQ(text(call("bash", {{"command", "echo \"[$V]\""}}, one)), "exit 0\n[1]\n");
 }
 
-TEST_F(ToolsTest, RestartGivesAFreshShellOrTheOldState) {
+TEST_F(ToolsTest, RestartGivesAFreshShellOrTheOldState) {  // C-230
   EXPECT_EQ(call("bash_restart", Json::object()).error->code(), contract::ErrorCode::NotFound);
   std::ignore = call("bash", {{"command", "V=1"}});
   EXPECT_EQ((*call("bash_restart", {{"keep_state", true}}).result.structured)["state"],
@@ -226,7 +226,7 @@ TEST_F(ToolsTest, ConfinementIsForecastBeforeTheSessionAndReportedAfter) {
             "forecast");
 }
 
-TEST_F(ToolsTest, TheProcessGroupIsRecordedBeforeTheCommandActs) {
+TEST_F(ToolsTest, TheProcessGroupIsRecordedBeforeTheCommandActs) {  // C-154, C-230
   std::vector<contract::Record> records;
   bool acted_before = false;
   const Context context = contract::with_recorder(

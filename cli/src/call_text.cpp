@@ -1,0 +1,115 @@
+#include "call_text.hpp"
+
+#include "call_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+namespace bawn::cli {
+namespace {
+
+using contract::Json;
+
+std::string first_sentence(const std::string& text) {
+  std::string sentence = text.substr(0, text.find(". "));
+  if (sentence.ends_with('.')) {
+    sentence.pop_back();
+  }
+  return sentence;
+}
+
+std::string placeholder(const Flag& flag) {
+  const std::string& type = flag.type == "array" ? flag.item_type : flag.type;
+  return type == "string" ? "TEXT" : type == "json" ? "JSON" : type == "boolean" ? "BOOL" : "N";
+}
+
+std::string positional_words(const contract::ToolInfo& tool, const std::vector<Flag>& flags) {
+  std::string words;
+  for (const std::string& name : tool.cli ? tool.cli->positional : std::vector<std::string>()) {
+    const auto flag =
+        std::ranges::find_if(flags, [&](const Flag& one) { return one.property == name; });
+    if (flag != flags.end()) {
+      const std::string word = name + (flag->type == "array" ? "..." : "");
+      words += flag->required ? " " + word : " [" + word + "]";
+    }
+  }
+  return words;
+}
+
+std::string flag_line(const Flag& flag) {
+  std::string head = "  " + flag.name + (flag.type == "boolean" ? "" : " " + placeholder(flag));
+  head += flag.type == "array" ? " ..." : "";
+  const std::string note = flag.required ? " (required)" : "";
+  return fmt::format("{:<32} {}{}\n", head, flag.description, note);
+}
+
+}  // namespace
+
+std::string list_text(const std::vector<contract::ToolInfo>& tools) {
+  std::string text = "usage: bawn call [WALL OPTIONS] TOOL [ARGUMENTS]\n\n";
+  for (const contract::ToolInfo& tool : tools) {
+    text += fmt::format("  {:<16} {}\n", tool.name, first_sentence(tool.description));
+  }
+  return text + "\n`bawn call TOOL --help` tells a tool's arguments.\n";
+}
+
+std::string help_text(const contract::ToolInfo& tool) {
+  const std::vector<Flag> flags = flags_of(tool);
+  std::string text = fmt::format("usage: bawn call {}{} [ARGUMENTS]\n\n{}\n\narguments:\n",
+                                 tool.name, positional_words(tool, flags), tool.description);
+  for (const Flag& flag : flags) {
+    text += flag_line(flag);
+  }
+  text += fmt::format("{:<32} {}\n", "  --arguments JSON", "All arguments as one JSON object");
+  text += fmt::format("{:<32} {}\n", "  --answer JSON",
+                      "Answer to the tool's next question: {\"action\":…,\"content\":…}");
+  text += fmt::format("{:<32} {}\n", "  --json", "Print the whole result as JSON");
+  text += "\nexit status: 0 done, 1 the tool failed, 2 wrong usage, 3 the tool needs an answer\n";
+  if (tool.cli && !tool.cli->examples.empty()) {
+    text += "\nexamples:\n";
+    for (const contract::CliExample& example : tool.cli->examples) {
+      text += fmt::format("  {}\n    bawn call {} --arguments '{}'\n", example.description,
+                          tool.name, example.input);
+    }
+  }
+  return text;
+}
+
+Json outcome_json(const contract::Outcome& outcome) {
+  Json json = Json::object();
+  if (const auto* const text = std::get_if<std::string>(&outcome.result.output)) {
+    json["output"] = *text;
+  } else {
+    json["output"] = std::get<std::vector<contract::Part>>(outcome.result.output);
+  }
+  if (outcome.result.structured) {
+    json["structured"] = *outcome.result.structured;
+  }
+  if (outcome.result.confinement) {
+    json["confinement"] = contract::to_json(*outcome.result.confinement);
+  }
+  if (outcome.error) {
+    json["error"] = {{"code", contract::to_string(outcome.error->code())},
+                     {"message", outcome.error->message()}};
+  }
+  return json;
+}
+
+Json question_json(const contract::Elicitation& question) {
+  Json json = Json::object();
+  if (!question.id.empty()) {
+    json["id"] = question.id;
+  }
+  json["message"] = question.message;
+  if (question.schema) {
+    json["schema"] = *question.schema;
+  }
+  if (question.url) {
+    json["url"] = *question.url;
+  }
+  return json;
+}
+
+}  // namespace bawn::cli

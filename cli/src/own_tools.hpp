@@ -1,0 +1,30 @@
+/// \file
+/// The tools that this program offers, over whichever front: wired once, for `bawn mcp` and
+/// `bawn call`.
+#pragma once
+
+#include "bawn/contract/context.hpp"
+#include "bawn/contract/error.hpp"
+#include "bawn/contract/tool.hpp"
+#include "bawn/shell/session_pool.hpp"
+#include "policy_choice.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace bawn::cli {
+
+/// Tools with what they live on. Nothing is started before the first call needs it.
+struct OwnTools {
+  std::shared_ptr<shell::SessionPool> pool{};
+  std::vector<contract::ToolPtr> tools{};
+  contract::Context context{};  ///< for every call: records go to the state directory
+};
+
+/// Ends what a dead server left, then wires the tools.
+///
+/// Errors: those of `choose_policy`; what of the wall cannot be had, now and not at the first call;
+/// a workspace or a state directory that cannot be used.
+[[nodiscard]] contract::Result<OwnTools> make_own_tools(const WallOptions& options);
+
+}  // namespace bawn::cli
