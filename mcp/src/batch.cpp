@@ -16,6 +16,10 @@ void BatchOutlet::complete() {
 }
 
 void BatchOutlet::send(std::string line) {
+  outlet_->send(std::move(line));
+}
+
+void BatchOutlet::answer(std::string line, HttpStatus /*status*/) {
   settle(line);
 }
 
@@ -39,12 +43,18 @@ void BatchOutlet::settle(std::string_view line) {
       answers_ += answers_.size() > 1 ? "," : "";
       answers_ += line;
     }
-    if (--expected_ > 0 || answers_.size() == 1) {
+    if (--expected_ > 0) {
       return;
     }
-    all = std::exchange(answers_, "[") + "]";
+    if (answers_.size() > 1) {
+      all = std::exchange(answers_, "[") + "]";
+    }
   }
-  outlet_->send(std::move(all));
+  if (all.empty()) {
+    outlet_->withdrawn();
+  } else {
+    outlet_->answer(std::move(all), HttpStatus::Ok);
+  }
 }
 
 }  // namespace bawn::mcp

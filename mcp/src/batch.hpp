@@ -27,6 +27,7 @@ class BatchOutlet final : public Outlet {
   void complete();
 
   void send(std::string line) override;
+  void answer(std::string line, HttpStatus status) override;
   void send_droppable(std::string_view key, std::string line) override;
   void withdrawn() override;
   void tick_by(Clock::time_point time) override;

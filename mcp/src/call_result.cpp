@@ -94,9 +94,18 @@ std::string result_head(const WireFeatures& features) {
 
 }  // namespace
 
-std::string call_result(const Core& core, const contract::Tool& tool,
+std::string call_result(const Core& core, const CatalogEntry& entry,
                         const contract::Outcome& outcome, const Era& era) {
   const WireFeatures features = era.features();
+  const contract::Tool& tool = *entry.tool;
+  if (!outcome.error && features.structured) {
+    if (const auto kept = entry.check_output(outcome.result.structured); !kept) {
+      const std::string& name = tool.definition().name;
+      core.log.warn(fmt::format("{} broke its output schema: {}", name, kept.error().message()));
+      return error_result(
+          core, fmt::format("{} ran, but its result breaks its own output schema", name), era);
+    }
+  }
   const contract::ToolResult& result = outcome.result;
   std::string text = result_head(features);
   if (outcome.error) {

@@ -14,9 +14,10 @@
 namespace bawn::mcp {
 
 /// The result object's text, with what `era` adds. An error becomes `isError` with its sentence;
-/// the output beside it is not shown, structure and record are. May throw what the tool's details
-/// throw.
-[[nodiscard]] std::string call_result(const Core& core, const contract::Tool& tool,
+/// the output beside it is not shown, structure and record are. A structure that breaks the tool's
+/// own output schema is not sent: the result then says that the call ran. May throw what the tool's
+/// details throw.
+[[nodiscard]] std::string call_result(const Core& core, const CatalogEntry& entry,
                                       const contract::Outcome& outcome, const Era& era);
 
 /// A result of ours instead of the tool's: `isError` with one text.

@@ -2,10 +2,14 @@
 
 #include "bawn/contract/confinement.hpp"
 #include "bawn/contract/properties.hpp"
+#include "json_text.hpp"
+#include "message.hpp"
+#include "raw_json.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace bawn::mcp {
@@ -24,20 +28,53 @@ bool is_tool_name(std::string_view name) {
          });
 }
 
+/// What MCP itself allows (2025-11-25, tools, tool names).
+bool is_mcp_name(std::string_view name) {
+  constexpr std::size_t kLongest = 128;
+  return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  });
+}
+
 /// A schema that every client takes: MCP SDKs reject the whole list for a root of another type.
-Result<Json> object_schema(std::string_view tool, std::string_view which, const std::string& text) {
-  auto schema = contract::parse_json(text);
-  if (!schema) {
+Result<std::string> object_schema(std::string_view tool, std::string_view which, std::string text) {
+  const auto wrong = [&](std::string_view why) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("tool {}: {} schema: {}", tool, which, schema.error().message()));
+                fmt::format("tool {}: {} schema: {}", tool, which, why));
+  };
+  // One quick look is enough for nearly all; a line end would end the message on stdio.
+  if (!scan_message(text, kMaxValues) || text.find_first_of("\r\n") != std::string::npos) {
+    const auto parsed = contract::parse_json(text);
+    if (!parsed) {
+      return wrong(parsed.error().message());
+    }
+    text = contract::dump_json(*parsed);
   }
-  const auto type = schema->is_object() ? schema->find("type") : schema->end();
-  if (type == schema->end() || *type != "object") {
-    return fail(
-        ErrorCode::InvalidArgument,
-        fmt::format("tool {}: {} schema: the root must have \"type\": \"object\"", tool, which));
+  if (!is_raw_object(text) || raw_members(text).find("type") != R"("object")") {
+    return wrong("the root must have \"type\": \"object\"");
   }
-  return schema;
+  return text;
+}
+
+std::vector<MirroredProperty> mirrored_in(const std::string& schema) {
+  std::vector<MirroredProperty> mirrored;
+  if (schema.find("\"x-mcp-header\"") == std::string::npos) {
+    return mirrored;
+  }
+  const auto parsed = contract::parse_json(schema);
+  if (!parsed || !parsed->contains("properties") || !(*parsed)["properties"].is_object()) {
+    return mirrored;
+  }
+  for (const auto& [name, property] : (*parsed)["properties"].items()) {
+    const auto header = property.is_object() ? property.find("x-mcp-header") : property.end();
+    if (property.is_object() && header != property.end() && header->is_string()) {
+      std::string lower = "mcp-param-" + header->get<std::string>();
+      std::ranges::transform(lower, lower.begin(),
+                             [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      mirrored.push_back({.property = name, .header = std::move(lower)});
+    }
+  }
+  return mirrored;
 }
 
 Json hints_of(const contract::Annotations& hints) {
@@ -55,10 +92,10 @@ Json hints_of(const contract::Annotations& hints) {
 }  // namespace
 
 Result<Catalog> Catalog::create(std::vector<contract::ToolPtr> tools,
-                                std::map<std::string, Json> tool_meta) {
+                                std::map<std::string, Json> tool_meta, bool any_name) {
   Catalog catalog;
   for (contract::ToolPtr& tool : tools) {
-    Entry entry = BAWN_TRY(make_entry(std::move(tool)));
+    CatalogEntry entry = BAWN_TRY(make_entry(std::move(tool), any_name));
     const std::string& name = entry.tool->definition().name;
     if (!catalog.index_.emplace(name, catalog.entries_.size()).second) {
       return fail(ErrorCode::InvalidArgument, fmt::format("two tools are named {}", name));
@@ -67,69 +104,114 @@ Result<Catalog> Catalog::create(std::vector<contract::ToolPtr> tools,
       entry.meta = extra->second;
     }
     catalog.same_for_all_ = catalog.same_for_all_ && !entry.tool->properties().availability;
-    catalog.entries_.push_back(std::move(entry));
+    catalog.entries_.push_back(std::make_shared<const CatalogEntry>(std::move(entry)));
   }
   return catalog;
 }
 
-Result<Catalog::Entry> Catalog::make_entry(contract::ToolPtr tool) {
+Result<CatalogEntry> Catalog::make_entry(contract::ToolPtr tool, bool any_name) {
   if (tool == nullptr) {
     return fail(ErrorCode::InvalidArgument, "a tool in the list is null");
   }
   const contract::Definition& definition = tool->definition();
-  if (!is_tool_name(definition.name)) {
-    return fail(
-        ErrorCode::InvalidArgument,
-        fmt::format("tool name {} must be 1 to 32 of a-z, 0-9 and _, beginning with a letter",
-                    shown(definition.name)));
+  if (any_name ? !is_mcp_name(definition.name) : !is_tool_name(definition.name)) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("tool name {} must be {}", shown(definition.name),
+                            any_name ? "1 to 128 of A-Z, a-z, 0-9, _, - and ."
+                                     : "1 to 32 of a-z, 0-9 and _, beginning with a letter"));
   }
-  Entry entry{.tool = tool, .input_schema = {}, .output_schema = {}, .meta = Json::object()};
+  CatalogEntry entry;
+  entry.tool = tool;
   constexpr std::string_view kNoArguments = R"({"type":"object","properties":{},"required":[]})";
   entry.input_schema = BAWN_TRY(object_schema(
       definition.name, "input", definition.parameters.value_or(std::string(kNoArguments))));
   if (const auto& schema = contract::output_schema_of(*tool)) {
     entry.output_schema = BAWN_TRY(object_schema(definition.name, "output", *schema));
   }
+  entry.mirrored = mirrored_in(entry.input_schema);
   return entry;
 }
 
-const contract::Tool* Catalog::find(std::string_view name) const {
-  const auto found = index_.find(name);
-  return found == index_.end() ? nullptr : entries_[found->second].tool.get();
-}
-
-Json Catalog::list(const contract::Context& context, const WireFeatures& features) const {
-  Json tools = Json::array();
-  for (const Entry& entry : entries_) {
-    if (contract::is_available(*entry.tool, context).value_or(false)) {
-      tools.push_back(describe(entry, context, features));
-    }
+Result<> CatalogEntry::check_output(const std::optional<Json>& structured) const {
+  if (!output_schema) {
+    return {};
   }
-  return tools;
+  if (!structured) {
+    return fail(ErrorCode::Internal, "there is no structured output");
+  }
+  std::call_once(compiled_->once,
+                 [&] { compiled_->schema = contract::JsonSchema::compile_text(*output_schema); });
+  if (!*compiled_->schema) {
+    return std::unexpected(compiled_->schema->error());
+  }
+  return (*compiled_->schema)->validate(*structured);
 }
 
-Json Catalog::describe(const Entry& entry, const contract::Context& context,
-                       const WireFeatures& features) {
+EntryPtr Catalog::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : entries_[found->second];
+}
+
+namespace {
+
+void append_member(std::string& text, std::string_view name, std::string_view value) {
+  text += ',';
+  append_string(text, name);
+  text += ':';
+  text += value;
+}
+
+std::string string_text(std::string_view value) {
+  std::string text;
+  append_string(text, value);
+  return text;
+}
+
+std::string json_text(const Json& value) {
+  std::string text;
+  append_json(text, value);
+  return text;
+}
+
+std::string described(const CatalogEntry& entry, const WireFeatures& features,
+                      std::string_view confinement) {
   const contract::Definition& definition = entry.tool->definition();
   const contract::Annotations hints =
       contract::annotations_of(*entry.tool).value_or(contract::Annotations{});
-  Json tool = {{"name", definition.name}};
+  std::string text = R"({"name":)" + string_text(definition.name);
   if (features.structured && !hints.title.empty()) {
-    tool["title"] = hints.title;
+    append_member(text, "title", string_text(hints.title));
   }
-  tool["description"] = definition.description;
-  tool["inputSchema"] = entry.input_schema;
+  append_member(text, "description", string_text(definition.description));
+  append_member(text, "inputSchema", entry.input_schema);
   if (features.structured && entry.output_schema) {
-    tool["outputSchema"] = *entry.output_schema;
+    append_member(text, "outputSchema", *entry.output_schema);
   }
   if (features.annotations) {
     // All four, also the false ones: hosts read a missing hint as the worst and ask the user.
-    tool["annotations"] = hints_of(hints);
+    append_member(text, "annotations", json_text(hints_of(hints)));
   }
-  tool["_meta"] = entry.meta;
-  tool["_meta"][std::string(meta::kConfinement)] =
-      contract::to_json(contract::confined_by(*entry.tool, context, "{}"));
-  return tool;
+  std::string members = "{" + string_text(meta::kConfinement) + ":" + std::string(confinement);
+  for (const auto& [name, value] : entry.meta.items()) {
+    append_member(members, name, json_text(value));
+  }
+  append_member(text, "_meta", members + "}");
+  return text + "}";
+}
+
+}  // namespace
+
+std::string Catalog::list(const contract::Context& context, const WireFeatures& features,
+                          const ReportText& reports) const {
+  std::string text = "[";
+  for (const EntryPtr& entry : entries_) {
+    if (contract::is_available(*entry->tool, context).value_or(false)) {
+      const auto report = reports.of(contract::confined_by(*entry->tool, context, "{}"));
+      text += text.size() > 1 ? "," : "";
+      text += described(*entry, features, *report);
+    }
+  }
+  return text + "]";
 }
 
 }  // namespace bawn::mcp

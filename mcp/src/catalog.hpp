@@ -4,12 +4,16 @@
 
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
+#include "bawn/contract/json_schema.hpp"
 #include "bawn/contract/tool.hpp"
 #include "bawn/mcp/server.hpp"
 #include "json_rpc.hpp"
 #include "protocol.hpp"
+#include "report_text.hpp"
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,33 +21,57 @@
 
 namespace bawn::mcp {
 
+/// A property that a client mirrors in a header (`x-mcp-header`).
+struct MirroredProperty {
+  std::string property;
+  std::string header;  ///< lower case, with `mcp-param-`
+};
+
+/// A registered tool. Its schemas stay text: parsing those of all tools would be a good part of the
+/// time to the first answer.
+struct CatalogEntry {
+  contract::ToolPtr tool;
+  std::string input_schema;
+  std::optional<std::string> output_schema;
+  Json meta = Json::object();
+  std::vector<MirroredProperty> mirrored{};
+
+  /// Checks a structured result against the output schema, which is compiled the first time.
+  [[nodiscard]] contract::Result<> check_output(const std::optional<Json>& structured) const;
+
+ private:
+  struct Compiled {
+    std::once_flag once;
+    std::optional<contract::Result<contract::JsonSchema>> schema;
+  };
+  std::shared_ptr<Compiled> compiled_ = std::make_shared<Compiled>();
+};
+
+using EntryPtr = std::shared_ptr<const CatalogEntry>;
+
 /// Threads: thread-safe (const).
 class Catalog {
  public:
   /// Checks names and schemas; see Server::create.
   [[nodiscard]] static contract::Result<Catalog> create(std::vector<contract::ToolPtr> tools,
-                                                        std::map<std::string, Json> tool_meta);
+                                                        std::map<std::string, Json> tool_meta,
+                                                        bool any_name = false);
 
   /// Null when there is no tool of that name.
-  [[nodiscard]] const contract::Tool* find(std::string_view name) const;
-  /// The `tools` array for the caller on `context`, in the order of registration. A tool whose
-  /// availability rule fails is left out. May call the tools' functions; may throw what they throw.
-  [[nodiscard]] Json list(const contract::Context& context, const WireFeatures& features) const;
+  [[nodiscard]] EntryPtr find(std::string_view name) const;
+  /// The `tools` array's text for the caller on `context`, in the order of registration. A tool
+  /// whose availability rule fails is left out. May call the tools' functions; may throw what they
+  /// throw.
+  [[nodiscard]] std::string list(const contract::Context& context, const WireFeatures& features,
+                                 const ReportText& reports) const;
   /// False when some tool is not for every caller.
   [[nodiscard]] bool same_for_all() const noexcept { return same_for_all_; }
 
  private:
-  struct Entry {
-    contract::ToolPtr tool;
-    Json input_schema;
-    std::optional<Json> output_schema;
-    Json meta;
-  };
-  [[nodiscard]] static contract::Result<Entry> make_entry(contract::ToolPtr tool);
-  [[nodiscard]] static Json describe(const Entry& entry, const contract::Context& context,
-                                     const WireFeatures& features);
+  [[nodiscard]] static contract::Result<CatalogEntry> make_entry(contract::ToolPtr tool,
+                                                                 bool any_name);
 
-  std::vector<Entry> entries_;
+  std::vector<EntryPtr> entries_;
   std::map<std::string, std::size_t, std::less<>> index_;
   bool same_for_all_ = true;
 };

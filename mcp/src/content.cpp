@@ -68,6 +68,14 @@ Json file_block(const Json& part, const WireFeatures& features) {
   return text_block(name.empty() ? contract::dump_json(part) : std::move(name));
 }
 
+/// A part that is MCP content already, as a remote tool's are.
+bool is_block(const contract::Part& part, const std::string& type) {
+  if (type == "image" || type == "audio") {
+    return is_base64(text_of(part, "data")) && !text_of(part, "mimeType").empty();
+  }
+  return type == "resource" && part.contains("resource") && part["resource"].is_object();
+}
+
 Json block_of(const contract::Part& part, const WireFeatures& features) {
   const std::string type = part.is_object() ? text_of(part, "type") : std::string();
   if ((type == "input_text" || type == "output_text" || type == "text") && part.contains("text")) {
@@ -78,6 +86,9 @@ Json block_of(const contract::Part& part, const WireFeatures& features) {
   }
   if (type == "input_file") {
     return file_block(part, features);
+  }
+  if (is_block(part, type)) {
+    return type == "audio" && !features.annotations ? text_block("[audio]") : part;
   }
   return text_block(contract::dump_json(part));
 }

@@ -1,10 +1,53 @@
 #include "core.hpp"
 
+#include "exchange.hpp"
+#include "json_text.hpp"
+#include "peer.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace bawn::mcp {
+
+void Watchers::add(const std::shared_ptr<Peer>& peer) {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(peers_, [&](const std::weak_ptr<Peer>& one) {
+    const auto known = one.lock();
+    return known == nullptr || known == peer;
+  });
+  peers_.push_back(peer);
+}
+
+std::vector<std::shared_ptr<Peer>> Watchers::all() const {
+  std::vector<std::shared_ptr<Peer>> all;
+  const std::scoped_lock lock(mutex_);
+  for (const std::weak_ptr<Peer>& one : peers_) {
+    if (auto peer = one.lock()) {
+      all.push_back(std::move(peer));
+    }
+  }
+  return all;
+}
+
+Core::Core(ServerOptions server_options, Catalog tools)
+    : options(std::move(server_options)),
+      waiting(std::make_shared<WaitingCalls>()),
+      log(options.log),
+      server_info_text_(contract::dump_json(server_info(features_of(kModernVersion)))),
+      catalog_(std::make_shared<const Catalog>(std::move(tools))) {}
+
+std::shared_ptr<const Catalog> Core::catalog() const {
+  const std::scoped_lock lock(catalog_mutex_);
+  return catalog_;
+}
+
+void Core::replace_catalog(Catalog catalog) const {
+  auto next = std::make_shared<const Catalog>(std::move(catalog));
+  const std::scoped_lock lock(catalog_mutex_);
+  catalog_.swap(next);
+}
 
 Json Core::server_info(const WireFeatures& features) const {
   Json info = {{"name", options.name}};
@@ -16,11 +59,39 @@ Json Core::server_info(const WireFeatures& features) const {
 }
 
 Json Core::capabilities(bool modern) const {
-  Json capabilities = {{"tools", {{"listChanged", false}}}};
+  const bool change = options.lists_change;
+  Json capabilities = {{"tools", {{"listChanged", change}}}};
+  if (options.resources != nullptr) {
+    capabilities["resources"] = {{"subscribe", options.resource_updates}, {"listChanged", change}};
+  }
+  if (!options.prompts.empty()) {
+    capabilities["prompts"] = {{"listChanged", change}};
+  }
+  if (completes()) {
+    capabilities["completions"] = Json::object();
+  }
   if (options.logging && !modern) {
     capabilities["logging"] = Json::object();
   }
   return capabilities;
+}
+
+bool Core::completes() const {
+  return options.resources != nullptr ||
+         std::ranges::any_of(options.prompts,
+                             [](const Prompt& prompt) { return bool{prompt.complete}; });
+}
+
+std::string Core::finished_text(std::string_view open_members, const Era& era,
+                                const Caching& caching) const {
+  std::string text(open_members);
+  if (era.features().envelope) {
+    text += fmt::format(R"(,"resultType":"complete","ttlMs":{},"cacheScope":"{}","_meta":{{)",
+                        caching.ttl_ms, caching.same_for_all ? "public" : "private");
+    append_string(text, meta::kServerInfo);
+    text += ":" + server_info_text_ + "}";
+  }
+  return text + "}";
 }
 
 Json Core::finished(Json result, const Era& era, const std::optional<Caching>& caching) const {
@@ -41,7 +112,7 @@ Json Core::finished(Json result, const Era& era, const std::optional<Caching>& c
 }
 
 Caching Core::list_caching() const {
-  return {.ttl_ms = options.list_ttl.count(), .same_for_all = catalog.same_for_all()};
+  return {.ttl_ms = options.list_ttl.count(), .same_for_all = catalog()->same_for_all()};
 }
 
 std::string Core::next_call_id() const {

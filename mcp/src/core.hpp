@@ -11,10 +11,29 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bawn::mcp {
+
+class Peer;
+class WaitingCalls;
+
+/// The clients that may want to be told of changes.
+///
+/// Threads: thread-safe.
+class Watchers {
+ public:
+  void add(const std::shared_ptr<Peer>& peer);
+  [[nodiscard]] std::vector<std::shared_ptr<Peer>> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::weak_ptr<Peer>> peers_;
+};
 
 /// How a list may be cached; modern results of lists carry it.
 struct Caching {
@@ -22,21 +41,21 @@ struct Caching {
   bool same_for_all = true;
 };
 
-/// Immutable but for the counter of calls.
+/// Immutable but for the list of tools, the counter of calls and what is in motion.
 ///
 /// Threads: thread-safe.
 class Core {
  public:
-  Core(ServerOptions server_options, Catalog tools)
-      : options(std::move(server_options)),
-        catalog(std::move(tools)),
-        log(options.log),
-        server_info_text_(contract::dump_json(server_info(features_of(kModernVersion)))) {}
+  Core(ServerOptions server_options, Catalog tools);
 
   const ServerOptions options;
-  const Catalog catalog;
+  const std::shared_ptr<WaitingCalls> waiting;
+  const std::shared_ptr<Watchers> watchers = std::make_shared<Watchers>();
   const Log log;
   const ReportText report_text;
+
+  [[nodiscard]] std::shared_ptr<const Catalog> catalog() const;
+  void replace_catalog(Catalog catalog) const;
 
   /// `serverInfo` for a receiver of that revision.
   [[nodiscard]] Json server_info(const WireFeatures& features) const;
@@ -44,9 +63,13 @@ class Core {
   [[nodiscard]] const std::string& server_info_text() const noexcept { return server_info_text_; }
   /// What the server declares; equals the methods that the dispatcher serves.
   [[nodiscard]] Json capabilities(bool modern) const;
+  [[nodiscard]] bool completes() const;
   /// `result` with what its era adds: resultType, ttlMs, cacheScope, serverInfo.
   [[nodiscard]] Json finished(Json result, const Era& era,
                               const std::optional<Caching>& caching = std::nullopt) const;
+  /// As finished(), for a result whose text is `{"member":…` without the closing brace.
+  [[nodiscard]] std::string finished_text(std::string_view open_members, const Era& era,
+                                          const Caching& caching) const;
   /// The caching of `tools/list`.
   [[nodiscard]] Caching list_caching() const;
   /// A call id that no other call of this server has.
@@ -54,6 +77,8 @@ class Core {
 
  private:
   const std::string server_info_text_;
+  mutable std::mutex catalog_mutex_;
+  mutable std::shared_ptr<const Catalog> catalog_;
   mutable std::atomic<std::uint64_t> calls_{0};
 };
 

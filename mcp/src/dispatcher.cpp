@@ -1,6 +1,7 @@
 #include "dispatcher.hpp"
 
 #include "batch.hpp"
+#include "headers.hpp"
 #include "protocol.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +15,14 @@ namespace {
 
 constexpr const char* kLiveId = "a request with this id is still running";
 
+std::optional<int> level_of(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
+                                                       "error", "critical", "alert",  "emergency"};
+  const auto* const found = std::ranges::find(kLevels, name);
+  return found == kLevels.end() ? std::nullopt
+                                : std::optional(static_cast<int>(found - kLevels.begin()));
+}
+
 }  // namespace
 
 const Dispatcher::Method Dispatcher::kMethods[] = {
@@ -24,6 +33,14 @@ const Dispatcher::Method Dispatcher::kMethods[] = {
     {"logging/setLevel", true, false, &Dispatcher::set_level},
     {"server/discover", false, true, &Dispatcher::discover},
     {"subscriptions/listen", false, true, &Dispatcher::listen},
+    {"resources/list", true, true, &Dispatcher::list_resources},
+    {"resources/templates/list", true, true, &Dispatcher::list_templates},
+    {"resources/read", true, true, &Dispatcher::read_resource},
+    {"resources/subscribe", true, false, &Dispatcher::subscribe},
+    {"resources/unsubscribe", true, false, &Dispatcher::unsubscribe},
+    {"prompts/list", true, true, &Dispatcher::list_prompts},
+    {"prompts/get", true, true, &Dispatcher::get_prompt},
+    {"completion/complete", true, true, &Dispatcher::complete},
 };
 
 Dispatcher::Dispatcher(std::shared_ptr<const Core> core, std::shared_ptr<Peer> peer)
@@ -34,7 +51,7 @@ void Dispatcher::accept(std::string_view text, const std::optional<HttpFacts>& h
   auto decoded = decode(text);
   if (!decoded) {
     core_->log.warn(fmt::format("refused a message: {}", decoded.error().error.message));
-    outlet->send(error_line(decoded.error().id, decoded.error().error));
+    outlet->answer(error_line(decoded.error().id, decoded.error().error), HttpStatus::BadRequest);
     return;
   }
   if (decoded->message) {
@@ -45,9 +62,10 @@ void Dispatcher::accept(std::string_view text, const std::optional<HttpFacts>& h
   const bool allowed = http && http->version_header ? *http->version_header == kBatchVersion
                                                     : agreed.version == kBatchVersion;
   if (!allowed) {
-    outlet->send(error_line(
-        {}, {.code = RpcCode::InvalidRequest,
-             .message = fmt::format("batches exist only in revision {}", kBatchVersion)}));
+    outlet->answer(error_line({}, {.code = RpcCode::InvalidRequest,
+                                   .message = fmt::format("batches exist only in revision {}",
+                                                          kBatchVersion)}),
+                   HttpStatus::BadRequest);
     return;
   }
   accept_batch(decoded->batch, http, outlet, jobs);
@@ -55,9 +73,10 @@ void Dispatcher::accept(std::string_view text, const std::optional<HttpFacts>& h
 
 void Dispatcher::refuse_long(std::string_view head, std::size_t limit, Outlet& outlet) {
   core_->log.warn(fmt::format("refused a message of more than {} bytes", limit));
-  outlet.send(error_line(sniff_id(head),
-                         {.code = RpcCode::InvalidRequest,
-                          .message = fmt::format("a message may have at most {} bytes", limit)}));
+  outlet.answer(error_line(sniff_id(head),
+                           {.code = RpcCode::InvalidRequest,
+                            .message = fmt::format("a message may have at most {} bytes", limit)}),
+                HttpStatus::BadRequest);
 }
 
 void Dispatcher::accept_batch(const std::vector<std::string_view>& texts,
@@ -76,10 +95,10 @@ void Dispatcher::accept_batch(const std::vector<std::string_view>& texts,
     }
     if (!decoded) {
       batch->expect();
-      batch->send(error_line(decoded.error().id, decoded.error().error));
+      batch->answer(error_line(decoded.error().id, decoded.error().error), HttpStatus::Ok);
       continue;
     }
-    if (decoded->message->id) {
+    if (decoded->message->id && !decoded->message->answer) {
       batch->expect();
     }
     accept_message(*std::move(decoded->message), http, batch, jobs);
@@ -89,9 +108,9 @@ void Dispatcher::accept_batch(const std::vector<std::string_view>& texts,
 
 void Dispatcher::accept_message(Message message, const std::optional<HttpFacts>& http,
                                 const std::shared_ptr<Outlet>& outlet, std::vector<JobPtr>& jobs) {
-  if (message.ignored) {
+  if (message.answer) {
     if (message.id) {
-      outlet->withdrawn();
+      peer_->answered(*message.id, *message.answer);
     }
     return;
   }
@@ -99,20 +118,31 @@ void Dispatcher::accept_message(Message message, const std::optional<HttpFacts>&
     accept_notification(message);
     return;
   }
+  const auto refuse_early = [&](const RpcError& error) {
+    outlet->answer(error_line(message.id, error), HttpStatus::BadRequest);
+  };
   if (peer_->is_live(*message.id)) {
-    outlet->send(error_line(message.id, {.code = RpcCode::InvalidRequest, .message = kLiveId}));
+    refuse_early({.code = RpcCode::InvalidRequest, .message = kLiveId});
     return;
   }
   auto era = decide_era(message.method, message.params, http, peer_->agreed());
   if (!era) {
-    outlet->send(error_line(message.id, era.error()));
+    refuse_early(era.error());
     return;
+  }
+  if (era->modern && http) {
+    if (auto wrong = header_mismatch(message.method, message.params, *http)) {
+      refuse_early({.code = RpcCode::HeaderMismatch, .message = "Header mismatch: " + *wrong});
+      return;
+    }
   }
   Request request{.id = *std::move(message.id),
                   .era = *std::move(era),
                   .params = std::move(message.params),
-                  .outlet = outlet};
-  dispatch(message.method, request, jobs);
+                  .outlet = outlet,
+                  .method = message.method,
+                  .http = http ? &*http : nullptr};
+  dispatch(request, jobs);
 }
 
 void Dispatcher::accept_notification(const Message& message) {
@@ -125,23 +155,37 @@ void Dispatcher::accept_notification(const Message& message) {
   }
 }
 
-void Dispatcher::dispatch(std::string_view method, Request& request, std::vector<JobPtr>& jobs) {
-  const Method* const found = find_method(method, request.era);
-  if (found == nullptr) {
-    refuse(request, RpcCode::MethodNotFound, "Method not found: " + shown(method));
+void Dispatcher::dispatch(Request& request, std::vector<JobPtr>& jobs) {
+  const auto* const found = std::ranges::find_if(
+      kMethods, [&](const Method& method) { return method.name == request.method; });
+  if (found == std::end(kMethods) || !(request.era.modern ? found->modern : found->legacy) ||
+      !serves(request.method, request.era)) {
+    refuse(request, RpcCode::MethodNotFound, "Method not found: " + shown(request.method),
+           request.era.modern ? HttpStatus::NotFound : HttpStatus::Ok);
     return;
   }
   (this->*found->handler)(request, jobs);
 }
 
-const Dispatcher::Method* Dispatcher::find_method(std::string_view name, const Era& era) const {
-  const auto* const found =
-      std::ranges::find_if(kMethods, [&](const Method& method) { return method.name == name; });
-  if (found == std::end(kMethods) || !(era.modern ? found->modern : found->legacy)) {
-    return nullptr;
+/// Methods equal the capabilities that are declared.
+bool Dispatcher::serves(std::string_view method, const Era& era) const {
+  const ServerOptions& options = core_->options;
+  if (method == "logging/setLevel") {
+    return options.logging;
   }
-  const bool undeclared = name == "logging/setLevel" && !core_->options.logging;
-  return undeclared ? nullptr : found;
+  if (method == "resources/subscribe" || method == "resources/unsubscribe") {
+    return options.resources != nullptr && options.resource_updates;
+  }
+  if (method.starts_with("resources/")) {
+    return options.resources != nullptr;
+  }
+  if (method.starts_with("prompts/")) {
+    return !options.prompts.empty();
+  }
+  if (method == "completion/complete") {
+    return core_->completes() && era.version >= "2025-03-26";
+  }
+  return true;
 }
 
 void Dispatcher::initialize(Request& request, std::vector<JobPtr>& /*jobs*/) {
@@ -158,6 +202,7 @@ void Dispatcher::initialize(Request& request, std::vector<JobPtr>& /*jobs*/) {
   }
   const std::string agreed = is_legacy_version(*asked) ? *asked : std::string(kNewestLegacy);
   peer_->agree(agreed, std::string(capabilities));
+  core_->watchers->add(peer_);
   Json result = {{"protocolVersion", agreed},
                  {"capabilities", core_->capabilities(false)},
                  {"serverInfo", core_->server_info(features_of(agreed))}};
@@ -172,15 +217,13 @@ void Dispatcher::ping(Request& request, std::vector<JobPtr>& /*jobs*/) {
 }
 
 void Dispatcher::set_level(Request& request, std::vector<JobPtr>& /*jobs*/) {
-  constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
-                                                       "error", "critical", "alert",  "emergency"};
   const auto value = request.params.find("level");
-  const auto level = value ? string_of(*value) : std::nullopt;
-  const bool known = level && std::ranges::find(kLevels, *level) != kLevels.end();
-  if (!known) {
+  const auto level = level_of(value ? string_of(*value).value_or("") : "");
+  if (!level) {
     refuse(request, RpcCode::InvalidParams, "level must be one of debug to emergency");
     return;
   }
+  peer_->set_log_level(*level);
   reply(request, Json::object());
 }
 
@@ -196,33 +239,61 @@ void Dispatcher::discover(Request& request, std::vector<JobPtr>& /*jobs*/) {
 }
 
 void Dispatcher::listen(Request& request, std::vector<JobPtr>& /*jobs*/) {
-  if (!is_raw_object(request.params.find("notifications").value_or(""))) {
+  const auto filter = request.params.find("notifications");
+  const auto wanted = filter ? contract::parse_json(*filter) : contract::Result<Json>(Json());
+  if (!wanted || !wanted->is_object()) {
     refuse(request, RpcCode::InvalidParams, "notifications must be an object");
     return;
   }
-  if (peer_->open_subscription(request.id, request.era, request.outlet) == nullptr) {
+  const ServerOptions& options = core_->options;
+  const auto asks = [&](const char* name) { return wanted->value(name, Json()) == true; };
+  Interests interests{
+      .tools = options.lists_change && asks("toolsListChanged"),
+      .prompts = options.lists_change && !options.prompts.empty() && asks("promptsListChanged"),
+      .resources = options.lists_change && options.resources && asks("resourcesListChanged")};
+  Json honoured = Json::object();
+  for (const auto& [name, yes] : {std::pair("toolsListChanged", interests.tools),
+                                  std::pair("promptsListChanged", interests.prompts),
+                                  std::pair("resourcesListChanged", interests.resources)}) {
+    if (yes) {
+      honoured[name] = true;
+    }
+  }
+  constexpr std::size_t kMostUris = 256;
+  const Json uris = wanted->value("resourceSubscriptions", Json::array());
+  if (options.resource_updates && uris.is_array()) {
+    for (const Json& uri : uris) {
+      if (uri.is_string() && interests.uris.size() < kMostUris) {
+        interests.uris.insert(uri.get<std::string>());
+      }
+    }
+    if (!interests.uris.empty()) {
+      honoured["resourceSubscriptions"] = interests.uris;
+    }
+  }
+  core_->watchers->add(peer_);
+  // A subscription stays open even if nothing is honoured: clients open a closed one again at once.
+  const std::string acknowledged =
+      notification_line("notifications/subscriptions/acknowledged",
+                        Json{{"notifications", std::move(honoured)},
+                             {"_meta", {{meta::kSubscriptionId, request.id.to_json()}}}});
+  if (peer_->is_live(request.id)) {
     refuse(request, RpcCode::InvalidRequest, kLiveId);
     return;
   }
-  // Nothing of ours ever changes, so nothing is honoured; the subscription stays open all the same,
-  // because clients open a closed one again at once.
-  request.outlet->send(
-      notification_line("notifications/subscriptions/acknowledged",
-                        Json{{"notifications", Json::object()},
-                             {"_meta", {{meta::kSubscriptionId, request.id.to_json()}}}}));
+  // Sent before it is registered, so that no notification of its comes first.
+  request.outlet->send(acknowledged);
+  static_cast<void>(
+      peer_->open_subscription(request.id, request.era, request.outlet, std::move(interests)));
 }
 
 void Dispatcher::list_tools(Request& request, std::vector<JobPtr>& jobs) {
-  if (request.params.contains("cursor")) {
-    refuse(request, RpcCode::InvalidParams, "cursor is not one of ours: the list has one page");
+  if (asks_for_page(request)) {
     return;
   }
-  auto live = peer_->open(request.id, std::move(request.era), request.outlet);
-  if (live == nullptr) {
-    refuse(request, RpcCode::InvalidRequest, kLiveId);
-    return;
+  if (auto live = open(request)) {
+    jobs.push_back(make_list_job({.core = core_, .peer = peer_, .request = std::move(live)}));
   }
-  jobs.push_back(make_list_job({.core = core_, .peer = peer_, .request = std::move(live)}));
 }
 
 void Dispatcher::call_tool(Request& request, std::vector<JobPtr>& jobs) {
@@ -237,38 +308,136 @@ void Dispatcher::call_tool(Request& request, std::vector<JobPtr>& jobs) {
     refuse(request, RpcCode::InvalidParams, "arguments must be an object");
     return;
   }
-  const auto envelope = request.params.find("_meta");
-  const auto token = envelope ? raw_members(*envelope).find(meta::kProgressToken) : std::nullopt;
-  const auto token_value = token ? RequestId::from_raw(*token) : std::nullopt;
-  if (token && !token_value) {
-    refuse(request, RpcCode::InvalidParams, "_meta.progressToken must be a string or an integer");
-    return;
-  }
-  const contract::Tool* const tool = core_->catalog.find(*name);
-  if (tool == nullptr) {
+  EntryPtr entry = core_->catalog()->find(*name);
+  if (entry == nullptr) {
     refuse(request, RpcCode::InvalidParams, "Unknown tool: " + shown(*name));
     return;
   }
-  auto live = peer_->open(request.id, std::move(request.era), request.outlet);
+  if (request.era.modern && request.http != nullptr) {
+    if (auto wrong = parameter_mismatch(*entry, arguments, *request.http)) {
+      refuse(request, RpcCode::HeaderMismatch, "Header mismatch: " + *wrong,
+             HttpStatus::BadRequest);
+      return;
+    }
+  }
+  std::string bound = bound_of(request, *name, arguments);
+  if (goes_on(request, bound)) {
+    return;
+  }
+  if (auto live = open(request)) {
+    const auto envelope = request.params.find("_meta");
+    const bool progress = envelope && raw_members(*envelope).contains(meta::kProgressToken);
+    jobs.push_back(make_call_job(
+        {.core = core_, .peer = peer_, .request = std::move(live), .bound = std::move(bound)},
+        std::move(entry), std::string(arguments), progress));
+  }
+}
+
+LiveRequestPtr Dispatcher::open(Request& request) {
+  const auto envelope = request.params.find("_meta");
+  const RawObject members = envelope ? raw_members(*envelope) : RawObject();
+  const auto token = members.find(meta::kProgressToken);
+  const auto token_value = token ? RequestId::from_raw(*token) : std::nullopt;
+  if (token && !token_value) {
+    refuse(request, RpcCode::InvalidParams, "_meta.progressToken must be a string or an integer");
+    return nullptr;
+  }
+  const auto level = members.find(meta::kLogLevel);
+  const auto level_value = level ? level_of(string_of(*level).value_or("")) : std::nullopt;
+  if (level && !level_value) {
+    refuse(request, RpcCode::InvalidParams,
+           fmt::format("_meta: {} must be one of debug to emergency", meta::kLogLevel));
+    return nullptr;
+  }
+  auto live = peer_->open(request.id, request.era, request.outlet);
   if (live == nullptr) {
     refuse(request, RpcCode::InvalidRequest, kLiveId);
-    return;
+    return nullptr;
+  }
+  if (level_value) {
+    live->want_log(*level_value);
   }
   if (token_value) {
     live->want_progress(token_value->to_json(), {.first = core_->options.progress_first,
                                                  .every = core_->options.progress_every});
   }
-  jobs.push_back(make_call_job({.core = core_, .peer = peer_, .request = std::move(live)}, *tool,
-                               std::string(arguments), token_value.has_value()));
+  return live;
+}
+
+std::string Dispatcher::bound_of(const Request& request, std::string_view name,
+                                 std::string_view arguments) const {
+  return request.era.modern
+             ? fmt::format("{}\n{}\n{}\n{}", peer_->principal(), request.method, name, arguments)
+             : std::string();
+}
+
+bool Dispatcher::goes_on(Request& request, const std::string& bound) {
+  const auto text = request.era.modern ? request.params.find("requestState") : std::nullopt;
+  if (!text) {
+    return false;
+  }
+  const auto refused = [&](const char* why) {
+    refuse(request, RpcCode::InvalidParams, why);
+    return true;
+  };
+  const auto ticket = core_->waiting->seal.open(string_of(*text).value_or(""), bound);
+  if (!ticket) {
+    return refused("requestState was altered, or belongs to another request");
+  }
+  if (ticket->expires < Outlet::Clock::now()) {
+    return refused("requestState has expired; make the call again");
+  }
+  const ExchangePtr exchange = core_->waiting->find(ticket->call);
+  Exchange::Answers answers;
+  const auto raw = request.params.find("inputResponses");
+  if (const auto parsed = raw ? contract::parse_json(*raw) : contract::Result<Json>(Json());
+      parsed && parsed->is_object()) {
+    for (const auto& [key, value] : parsed->items()) {
+      answers[key] = value;
+    }
+  }
+  if (exchange == nullptr) {
+    return refused("requestState was used before; make the call again");
+  }
+  LiveRequestPtr live = open(request);
+  if (live != nullptr && !exchange->resume(ticket->round, peer_, live, std::move(answers))) {
+    peer_->answer(
+        live,
+        error_line(live->id(), {.code = RpcCode::InvalidParams,
+                                .message = "requestState was used before; make the call again"}));
+  }
+  return true;
+}
+
+bool Dispatcher::asks_for_page(const Request& request) const {
+  if (!request.params.contains("cursor")) {
+    return false;
+  }
+  refuse(request, RpcCode::InvalidParams, "cursor is not one of ours: the list has one page");
+  return true;
+}
+
+void Dispatcher::work(Request& request, std::vector<JobPtr>& jobs, std::optional<Caching> caching,
+                      Work work, std::string bound) {
+  if (auto live = open(request)) {
+    jobs.push_back(make_work_job(
+        {.core = core_, .peer = peer_, .request = std::move(live), .bound = std::move(bound)},
+        request.method, caching, std::move(work)));
+  }
+}
+
+Caching Dispatcher::private_list() const {
+  return {.ttl_ms = 0, .same_for_all = false};
 }
 
 void Dispatcher::reply(const Request& request, const Json& result) {
-  request.outlet->send(result_line(request.id, result));
+  request.outlet->answer(result_line(request.id, result), HttpStatus::Ok);
 }
 
-void Dispatcher::refuse(const Request& request, RpcCode code, std::string message) {
-  request.outlet->send(
-      error_line(request.id, RpcError{.code = code, .message = std::move(message)}));
+void Dispatcher::refuse(const Request& request, RpcCode code, std::string message,
+                        HttpStatus status) {
+  request.outlet->answer(
+      error_line(request.id, RpcError{.code = code, .message = std::move(message)}), status);
 }
 
 }  // namespace bawn::mcp

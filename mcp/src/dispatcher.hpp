@@ -39,6 +39,8 @@ class Dispatcher {
     Era era;
     RawObject params;
     std::shared_ptr<Outlet> outlet;
+    std::string_view method;
+    const HttpFacts* http = nullptr;
   };
   using Handler = void (Dispatcher::*)(Request&, std::vector<JobPtr>&);
   struct Method {
@@ -55,7 +57,8 @@ class Dispatcher {
   void accept_message(Message message, const std::optional<HttpFacts>& http,
                       const std::shared_ptr<Outlet>& outlet, std::vector<JobPtr>& jobs);
   void accept_notification(const Message& message);
-  void dispatch(std::string_view method, Request& request, std::vector<JobPtr>& jobs);
+  void dispatch(Request& request, std::vector<JobPtr>& jobs);
+  [[nodiscard]] bool serves(std::string_view method, const Era& era) const;
   [[nodiscard]] const Method* find_method(std::string_view name, const Era& era) const;
 
   void initialize(Request& request, std::vector<JobPtr>& jobs);
@@ -65,9 +68,31 @@ class Dispatcher {
   void listen(Request& request, std::vector<JobPtr>& jobs);
   void list_tools(Request& request, std::vector<JobPtr>& jobs);
   void call_tool(Request& request, std::vector<JobPtr>& jobs);
+  void list_resources(Request& request, std::vector<JobPtr>& jobs);
+  void list_templates(Request& request, std::vector<JobPtr>& jobs);
+  void read_resource(Request& request, std::vector<JobPtr>& jobs);
+  void subscribe(Request& request, std::vector<JobPtr>& jobs);
+  void unsubscribe(Request& request, std::vector<JobPtr>& jobs);
+  void list_prompts(Request& request, std::vector<JobPtr>& jobs);
+  void get_prompt(Request& request, std::vector<JobPtr>& jobs);
+  void complete(Request& request, std::vector<JobPtr>& jobs);
+
+  /// Refuses a request for a page that we never gave out.
+  [[nodiscard]] bool asks_for_page(const Request& request) const;
+  /// Makes the request a live one with its progress token and log level; null when it was refused.
+  [[nodiscard]] LiveRequestPtr open(Request& request);
+  /// Goes on with a call that waits for answers when the request brings a state; true when it did
+  /// or was refused.
+  [[nodiscard]] bool goes_on(Request& request, const std::string& bound);
+  [[nodiscard]] std::string bound_of(const Request& request, std::string_view name,
+                                     std::string_view arguments) const;
+  void work(Request& request, std::vector<JobPtr>& jobs, std::optional<Caching> caching, Work work,
+            std::string bound = {});
+  [[nodiscard]] Caching private_list() const;
 
   static void reply(const Request& request, const Json& result);
-  static void refuse(const Request& request, RpcCode code, std::string message);
+  static void refuse(const Request& request, RpcCode code, std::string message,
+                     HttpStatus status = HttpStatus::Ok);
 
   const std::shared_ptr<const Core> core_;
   const std::shared_ptr<Peer> peer_;

@@ -9,6 +9,7 @@
 #include "raw_json.hpp"
 
 #include <expected>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +18,11 @@ namespace bawn::mcp {
 
 /// What an HTTP request says beside its body; absent on stdio.
 struct HttpFacts {
-  std::optional<std::string> version_header;  ///< `MCP-Protocol-Version`, trimmed
-  bool session = false;                       ///< the request belongs to a legacy session
+  std::optional<std::string> version_header;        ///< `MCP-Protocol-Version`, trimmed
+  bool session = false;                             ///< the request belongs to a legacy session
+  std::optional<std::string> method_header{};       ///< `Mcp-Method`, as it came
+  std::optional<std::string> name_header{};         ///< `Mcp-Name`
+  std::map<std::string, std::string> parameters{};  ///< `Mcp-Param-*`, names in lower case
 };
 
 /// The rules for one request.

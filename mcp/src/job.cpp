@@ -29,6 +29,29 @@ std::optional<std::string> caught(Work&& work) noexcept {
   }
 }
 
+/// Answers for `request`, whichever of an exchange it is.
+void answer(const std::shared_ptr<Peer>& peer, const LiveRequestPtr& request, std::string line,
+            HttpStatus status = HttpStatus::Ok) {
+  peer->answer(request, std::move(line), status);
+}
+
+void fail(const std::shared_ptr<Peer>& peer, const LiveRequestPtr& request, RpcError error) {
+  const HttpStatus status =
+      error.code == RpcCode::MissingCapability ? HttpStatus::BadRequest : HttpStatus::Ok;
+  answer(peer, request, error_line(request->id(), error), status);
+}
+
+/// -32021 for a call that cannot run without what its modern client did not declare.
+std::optional<RpcError> missing_capability(const Error& error, const Era& era) {
+  const auto* const missing = error.find<MissingCapability>();
+  if (missing == nullptr || !era.modern) {
+    return std::nullopt;
+  }
+  return RpcError{.code = RpcCode::MissingCapability,
+                  .message = error.message(),
+                  .data = Json{{"requiredCapabilities", missing->required}}};
+}
+
 class ListJob final : public Job {
  public:
   explicit ListJob(JobContext context) : context_(std::move(context)) {}
@@ -36,23 +59,68 @@ class ListJob final : public Job {
   void run() noexcept override {
     const auto thrown = caught([&] {
       const LiveRequest& request = *context_.request;
-      Json result = Json::object();
-      result["tools"] = context_.core->catalog.list(request.context(), request.era().features());
-      context_.answer(
-          context_.core->finished(std::move(result), request.era(), context_.core->list_caching()));
+      const Core& core = *context_.core;
+      const std::string tools =
+          R"({"tools":)" +
+          core.catalog()->list(request.context(), request.era().features(), core.report_text);
+      answer(context_.peer, context_.request,
+             raw_result_line(request.id(),
+                             core.finished_text(tools, request.era(), core.list_caching())));
     });
     if (thrown) {
       context_.core->log.warn(fmt::format("tools/list: {}", *thrown));
-      context_.fail(RpcCode::InternalError, "The tools could not be listed");
+      refuse("The tools could not be listed");
     }
   }
 
   void refuse(std::string_view why) noexcept override {
-    context_.fail(RpcCode::InternalError, std::string(why));
+    fail(context_.peer, context_.request,
+         {.code = RpcCode::InternalError, .message = std::string(why)});
   }
 
  private:
   const JobContext context_;
+};
+
+class WorkJob final : public Job {
+ public:
+  WorkJob(JobContext context, std::string_view what, std::optional<Caching> caching, Work work)
+      : context_(std::move(context)), what_(what), caching_(caching), work_(std::move(work)) {}
+
+  void run() noexcept override {
+    if (!context_.request->open()) {
+      return;
+    }
+    const auto exchange =
+        Exchange::begin(context_.core, context_.peer, context_.request, context_.bound);
+    const auto thrown = caught([&] {
+      auto result = work_(exchange->context());
+      const LiveRequestPtr request = exchange->current();
+      if (!result) {
+        fail(exchange->peer(), request, std::move(result.error()));
+        return;
+      }
+      answer(exchange->peer(), request,
+             result_line(request->id(),
+                         context_.core->finished(*std::move(result), request->era(), caching_)));
+    });
+    if (thrown) {
+      context_.core->log.warn(fmt::format("{}: {}", what_, *thrown));
+      fail(exchange->peer(), exchange->current(),
+           {.code = RpcCode::InternalError, .message = "The request could not be carried out"});
+    }
+  }
+
+  void refuse(std::string_view why) noexcept override {
+    fail(context_.peer, context_.request,
+         {.code = RpcCode::InternalError, .message = std::string(why)});
+  }
+
+ private:
+  const JobContext context_;
+  const std::string what_;
+  const std::optional<Caching> caching_;
+  const Work work_;
 };
 
 std::string text_of(const contract::ToolResult& update) {
@@ -82,10 +150,9 @@ Progress progress_of(const contract::ToolResult& update) {
 
 class CallJob final : public Job {
  public:
-  CallJob(JobContext context, const contract::Tool& tool, std::string arguments,
-          bool wants_progress)
+  CallJob(JobContext context, EntryPtr entry, std::string arguments, bool wants_progress)
       : context_(std::move(context)),
-        tool_(tool),
+        entry_(std::move(entry)),
         arguments_(std::move(arguments)),
         wants_progress_(wants_progress) {}
 
@@ -93,93 +160,102 @@ class CallJob final : public Job {
     if (!context_.request->open()) {
       return;  // cancelled while it waited for a thread
     }
-    const auto thrown = caught([&] { call(); });
+    const auto exchange =
+        Exchange::begin(context_.core, context_.peer, context_.request, context_.bound);
+    const auto thrown = caught([&] { call(*exchange); });
     if (thrown) {
-      context_.core->log.warn(fmt::format("{}: {}", tool_.definition().name, *thrown));
-      context_.fail(RpcCode::InternalError, "The call could not be carried out");
+      context_.core->log.warn(fmt::format("{}: {}", name(), *thrown));
+      fail(exchange->peer(), exchange->current(),
+           {.code = RpcCode::InternalError, .message = "The call could not be carried out"});
     }
   }
 
   void refuse(std::string_view why) noexcept override {
-    context_.peer->answer(context_.request, raw_result_line(context_.request->id(),
-                                                            error_result(*context_.core, why,
-                                                                         context_.request->era())));
+    answer(context_.peer, context_.request,
+           raw_result_line(context_.request->id(),
+                           error_result(*context_.core, why, context_.request->era())));
   }
 
  private:
-  void call() {
-    const LiveRequest& request = *context_.request;
-    const auto available = contract::is_available(tool_, request.context());
+  [[nodiscard]] const std::string& name() const { return entry_->tool->definition().name; }
+
+  void call(Exchange& exchange) {
+    const auto available = contract::is_available(*entry_->tool, exchange.context());
     if (!available.value_or(false)) {
       // The same words as for a tool that does not exist: a caller learns nothing of the others'.
-      context_.fail(RpcCode::InvalidParams, "Unknown tool: " + shown(tool_.definition().name));
+      fail(exchange.peer(), exchange.current(),
+           {.code = RpcCode::InvalidParams, .message = "Unknown tool: " + shown(name())});
       return;
     }
-    const Outcome outcome = execute();
-    if (!request.open()) {
+    const Outcome outcome = execute(exchange);
+    const LiveRequestPtr request = exchange.current();
+    if (!request->open()) {
       return;
     }
-    std::string line =
-        raw_result_line(request.id(), call_result(*context_.core, tool_, outcome, request.era()));
+    if (const auto missing =
+            outcome.error ? missing_capability(*outcome.error, request->era()) : std::nullopt) {
+      fail(exchange.peer(), request, *missing);
+      return;
+    }
+    std::string line = raw_result_line(
+        request->id(), call_result(*context_.core, *entry_, outcome, request->era()));
     const std::size_t limit = context_.core->options.max_result_bytes;
     if (line.size() > limit) {
       line = raw_result_line(
-          request.id(),
+          request->id(),
           error_result(*context_.core,
                        fmt::format("the call ran, but its result of {} bytes is over the "
                                    "limit of {} bytes; ask for less output",
                                    line.size(), limit),
-                       request.era()));
+                       request->era()));
     }
-    context_.peer->answer(context_.request, std::move(line));
+    answer(exchange.peer(), request, std::move(line));
   }
 
-  Outcome execute() {
+  Outcome execute(Exchange& exchange) {
     contract::Call call{.id = context_.core->next_call_id(),
                         .args = std::move(arguments_),
                         .idempotency_key = {},
                         .on_update = {}};
     if (wants_progress_) {
-      call.on_update = [request = context_.request](const contract::ToolResult& update) {
-        request->progress(progress_of(update));
+      call.on_update = [weak = exchange.weak_from_this()](const contract::ToolResult& update) {
+        if (const auto current = weak.lock()) {
+          current->current()->progress(progress_of(update));
+        }
       };
     }
-    const contract::Context context =
-        contract::with_call(context_.request->context(), std::move(call));
+    const contract::Context context = contract::with_call(exchange.context(), std::move(call));
     Outcome outcome;
     const auto thrown =
-        caught([&] { outcome = tool_.execute(context, *contract::call_from(context)); });
+        caught([&] { outcome = entry_->tool->execute(context, *contract::call_from(context)); });
     if (thrown) {
       return Error(ErrorCode::ToolPanicked,
-                   fmt::format("tool \"{}\" panicked: {}", tool_.definition().name, *thrown));
+                   fmt::format("tool \"{}\" panicked: {}", name(), *thrown));
     }
     return outcome;
   }
 
   const JobContext context_;
-  const contract::Tool& tool_;
+  const EntryPtr entry_;
   std::string arguments_;
   const bool wants_progress_;
 };
 
 }  // namespace
 
-void JobContext::answer(const Json& result) const {
-  peer->answer(request, result_line(request->id(), result));
-}
-
-void JobContext::fail(RpcCode code, std::string message) const {
-  peer->answer(request,
-               error_line(request->id(), RpcError{.code = code, .message = std::move(message)}));
-}
-
 JobPtr make_list_job(JobContext context) {
   return std::make_unique<ListJob>(std::move(context));
 }
 
-JobPtr make_call_job(JobContext context, const contract::Tool& tool, std::string arguments,
+JobPtr make_call_job(JobContext context, EntryPtr entry, std::string arguments,
                      bool wants_progress) {
-  return std::make_unique<CallJob>(std::move(context), tool, std::move(arguments), wants_progress);
+  return std::make_unique<CallJob>(std::move(context), std::move(entry), std::move(arguments),
+                                   wants_progress);
+}
+
+JobPtr make_work_job(JobContext context, std::string_view what, std::optional<Caching> caching,
+                     Work work) {
+  return std::make_unique<WorkJob>(std::move(context), what, caching, std::move(work));
 }
 
 }  // namespace bawn::mcp

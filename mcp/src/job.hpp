@@ -3,10 +3,14 @@
 #pragma once
 
 #include "bawn/contract/tool.hpp"
+#include "catalog.hpp"
 #include "core.hpp"
+#include "exchange.hpp"
 #include "live_request.hpp"
 #include "peer.hpp"
 
+#include <expected>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,22 +33,25 @@ class Job {
 
 using JobPtr = std::unique_ptr<Job>;
 
-/// What both kinds of job hold on to.
+/// What the kinds of job hold on to.
 struct JobContext {
   std::shared_ptr<const Core> core;
   std::shared_ptr<Peer> peer;
   LiveRequestPtr request;
-
-  void answer(const Json& result) const;
-  void fail(RpcCode code, std::string message) const;
+  /// Ties a state to this request: its client, its method and its parameters.
+  std::string bound{};
 };
 
 /// `tools/list`: a job, since tools are asked about their confinement and availability.
 [[nodiscard]] JobPtr make_list_job(JobContext context);
 
 /// `tools/call`: `arguments` are the client's bytes, `wants_progress` says that it sent a token.
-/// `tool` lives as long as the core.
-[[nodiscard]] JobPtr make_call_job(JobContext context, const contract::Tool& tool,
-                                   std::string arguments, bool wants_progress);
+[[nodiscard]] JobPtr make_call_job(JobContext context, EntryPtr entry, std::string arguments,
+                                   bool wants_progress);
+
+/// Anything else: `work` may ask the client, and gives the result without what its era adds.
+using Work = std::function<std::expected<Json, RpcError>(const contract::Context&)>;
+[[nodiscard]] JobPtr make_work_job(JobContext context, std::string_view what,
+                                   std::optional<Caching> caching, Work work);
 
 }  // namespace bawn::mcp

@@ -42,6 +42,7 @@ enum class RpcCode : int {
   MethodNotFound = -32601,
   InvalidParams = -32602,
   InternalError = -32603,
+  ResourceNotFound = -32002,    ///< legacy
   HeaderMismatch = -32020,      ///< modern, HTTP
   MissingCapability = -32021,   ///< modern
   UnsupportedVersion = -32022,  ///< modern

@@ -24,11 +24,27 @@ bool LiveRequest::open() const {
   return state_ == State::Open;
 }
 
-void LiveRequest::answer(std::string line) {
+void LiveRequest::answer(std::string line, HttpStatus status) {
   const std::scoped_lock lock(mutex_);
   if (state_ == State::Open) {
     state_ = State::Answered;
-    outlet_->send(std::move(line));
+    outlet_->answer(std::move(line), status);
+  }
+}
+
+bool LiveRequest::tell(std::string line) {
+  const std::scoped_lock lock(mutex_);
+  if (state_ != State::Open) {
+    return false;
+  }
+  outlet_->send(std::move(line));
+  return true;
+}
+
+void LiveRequest::tell_droppable(std::string_view key, std::string line) {
+  const std::scoped_lock lock(mutex_);
+  if (state_ == State::Open) {
+    outlet_->send_droppable(key, std::move(line));
   }
 }
 

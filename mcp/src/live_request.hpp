@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace bawn::mcp {
 
@@ -41,13 +42,21 @@ class LiveRequest {
   [[nodiscard]] const Era& era() const noexcept { return era_; }
   [[nodiscard]] const contract::Context& context() const noexcept { return source_.context(); }
 
+  /// Log messages from this level up are wanted. Call before the request can run.
+  void want_log(int level) { log_level_ = level; }
+  [[nodiscard]] std::optional<int> log_level() const noexcept { return log_level_; }
+
   /// Progress messages are wanted, under this token. Call before the request can run.
   void want_progress(Json token, ProgressPace pace);
 
   /// True until it is answered or cancelled.
   [[nodiscard]] bool open() const;
   /// Sends the answer, unless the request was cancelled.
-  void answer(std::string line);
+  void answer(std::string line, HttpStatus status = HttpStatus::Ok);
+  /// Sends a message about the request while it is open; false when it is not.
+  bool tell(std::string line);
+  /// As tell(), for a message that a slow client may miss.
+  void tell_droppable(std::string_view key, std::string line);
   /// Ends the request without an answer and tells its context.
   void cancel();
   /// Tells the context that the client is gone; what the tool still returns is answered.
@@ -71,6 +80,7 @@ class LiveRequest {
 
   mutable std::mutex mutex_;
   State state_ = State::Open;
+  std::optional<int> log_level_;
   std::optional<Json> token_;
   ProgressPace pace_;
   Clock::time_point started_ = Clock::now();

@@ -26,7 +26,8 @@ std::expected<Decoded, Refusal> message_from(RawMessage raw) {
   }
   const auto method = raw.members.find("method");
   if (!method && (raw.members.contains("result") || raw.members.contains("error"))) {
-    message.ignored = true;
+    message.answer =
+        ClientAnswer{.result = raw.members.find("result"), .error = raw.members.find("error")};
     return Decoded{.message = std::move(message), .batch = {}};
   }
   auto name = method ? string_of(*method) : std::nullopt;

@@ -19,12 +19,18 @@ inline constexpr std::size_t kMaxValues = 1'000'000;
 /// Messages of one batch.
 inline constexpr std::size_t kMaxBatch = 100;
 
-/// A request when it has an id, else a notification. Answers from the client are `ignored`.
+/// A client's answer to a request of ours, as raw JSON. One of the two is there.
+struct ClientAnswer {
+  std::optional<std::string_view> result;
+  std::optional<std::string_view> error;
+};
+
+/// A request when it has an id, else a notification; or an answer.
 struct Message {
   std::optional<RequestId> id;
   std::string method;
-  RawObject params;      ///< points into the text that was decoded
-  bool ignored = false;  ///< an answer to a request that we never sent
+  RawObject params;  ///< points into the text that was decoded
+  std::optional<ClientAnswer> answer = std::nullopt;
 };
 
 /// What to answer instead, and to whom if that could be read.

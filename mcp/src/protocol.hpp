@@ -37,6 +37,7 @@ inline constexpr std::string_view kClientCapabilities =
     "io.modelcontextprotocol/clientCapabilities";
 inline constexpr std::string_view kServerInfo = "io.modelcontextprotocol/serverInfo";
 inline constexpr std::string_view kSubscriptionId = "io.modelcontextprotocol/subscriptionId";
+inline constexpr std::string_view kLogLevel = "io.modelcontextprotocol/logLevel";
 inline constexpr std::string_view kProgressToken = "progressToken";
 /// In a tool's `_meta` the forecast, in a result's the report.
 inline constexpr std::string_view kConfinement = "bawn/confinement";

@@ -1,6 +1,7 @@
 #include "bawn/mcp/server.hpp"
 
 #include "core.hpp"
+#include "peer.hpp"
 
 #include <utility>
 
@@ -8,6 +9,7 @@ namespace bawn::mcp {
 
 using contract::ErrorCode;
 using contract::fail;
+using contract::Result;
 
 Server::Server(std::shared_ptr<const Core> core) : core_(std::move(core)) {}
 
@@ -20,8 +22,28 @@ contract::Result<Server> Server::create(ServerOptions options,
   if (options.instructions.size() > kMaxInstructions) {
     return fail(ErrorCode::InvalidArgument, "instructions must be at most 2048 bytes");
   }
-  Catalog catalog = BAWN_TRY(Catalog::create(std::move(tools), options.tool_meta));
+  Catalog catalog =
+      BAWN_TRY(Catalog::create(std::move(tools), options.tool_meta, options.any_tool_name));
   return Server(std::make_shared<const Core>(std::move(options), std::move(catalog)));
+}
+
+void Server::list_changed(ListKind kind) const {
+  for (const auto& peer : core_->watchers->all()) {
+    peer->list_changed(kind);
+  }
+}
+
+void Server::resource_updated(const std::string& uri) const {
+  for (const auto& peer : core_->watchers->all()) {
+    peer->resource_updated(uri);
+  }
+}
+
+Result<> Server::replace_tools(std::vector<contract::ToolPtr> tools) const {
+  core_->replace_catalog(BAWN_TRY(
+      Catalog::create(std::move(tools), core_->options.tool_meta, core_->options.any_tool_name)));
+  list_changed(ListKind::Tools);
+  return {};
 }
 
 }  // namespace bawn::mcp

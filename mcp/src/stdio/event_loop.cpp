@@ -1,6 +1,7 @@
 #include "stdio/event_loop.hpp"
 
 #include "bawn/contract/call_context.hpp"
+#include "exchange.hpp"
 
 #include <fmt/format.h>
 
@@ -134,6 +135,7 @@ void EventLoop::stop_reading() {
     reading_ = false;
   }
   peer_->end_subscriptions();
+  core_->waiting->abandon(peer_.get());  // no further request can bring the answers
   notify();
 }
 

@@ -129,8 +129,8 @@ TEST(Decode, RefusesMoreValuesThanATreeShouldHave) {
 }
 
 TEST(Decode, IgnoresAnswers) {
-  EXPECT_TRUE(message_of(R"({"jsonrpc":"2.0","id":1,"result":{}})").ignored);
-  EXPECT_TRUE(message_of(R"({"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}})").ignored);
+  EXPECT_TRUE(message_of(R"({"jsonrpc":"2.0","id":1,"result":{}})").answer);
+  EXPECT_TRUE(message_of(R"({"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}})").answer);
 }
 
 TEST(Decode, SplitsABatchIntoTheTextsOfItsMessages) {

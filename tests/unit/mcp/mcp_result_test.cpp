@@ -30,7 +30,12 @@ Json result_of(const Outcome& outcome, std::string version = "2025-11-25",
                ServerOptions options = {}) {
   const auto core = core_with(std::move(options));
   const Era era{.modern = version == kModernVersion, .version = std::move(version)};
-  return contract::parse_json(call_result(*core, *core->catalog.find("echo"), outcome, era))
+  return contract::parse_json(call_result(*core, *core->catalog()->find("echo"), outcome, era))
+      .value();
+}
+
+Json list_of(const Catalog& catalog, std::string_view version) {
+  return contract::parse_json(catalog.list(contract::Context(), features_of(version), ReportText()))
       .value();
 }
 
@@ -239,7 +244,7 @@ TEST_F(CatalogTest, DescribesAToolAsItsReceiverUnderstandsIt) {
   const auto catalog = Catalog::create({tool("read", schema, properties)},
                                        {{"read", Json{{"anthropic/maxResultSizeChars", 9}}}});
   ASSERT_TRUE(catalog);
-  const Json newest = catalog->list(contract::Context(), features_of("2025-11-25"))[0];
+  const Json newest = list_of(*catalog, "2025-11-25")[0];
   EXPECT_EQ(newest["name"], "read");
   EXPECT_EQ(newest["title"], "Read");
   EXPECT_EQ(newest["inputSchema"].dump(), schema);
@@ -252,7 +257,7 @@ TEST_F(CatalogTest, DescribesAToolAsItsReceiverUnderstandsIt) {
   EXPECT_EQ(newest["_meta"]["bawn/confinement"]["by"], "landlock");
   EXPECT_EQ(newest["_meta"]["anthropic/maxResultSizeChars"], 9);
 
-  const Json oldest = catalog->list(contract::Context(), features_of("2024-11-05"))[0];
+  const Json oldest = list_of(*catalog, "2024-11-05")[0];
   for (const auto* const member : {"title", "outputSchema", "annotations"}) {
     EXPECT_FALSE(oldest.contains(member)) << member;
   }
@@ -260,7 +265,7 @@ TEST_F(CatalogTest, DescribesAToolAsItsReceiverUnderstandsIt) {
 
 TEST_F(CatalogTest, SpellsOutAllHintsOfAToolThatStatesNone) {
   const auto catalog = Catalog::create({tool("b"), tool("a")}, {});
-  const Json list = catalog->list(contract::Context(), features_of("2025-11-25"));
+  const Json list = list_of(*catalog, "2025-11-25");
   EXPECT_EQ(list[0]["name"], "b") << "in the order of registration";
   EXPECT_EQ(list[1]["annotations"], (Json{{"readOnlyHint", false},
                                           {"destructiveHint", true},

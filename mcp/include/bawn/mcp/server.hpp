@@ -5,7 +5,9 @@
 
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/json.hpp"
+#include "bawn/contract/resource.hpp"
 #include "bawn/contract/tool.hpp"
+#include "bawn/mcp/prompt.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -38,6 +40,10 @@ struct ServerOptions {
   /// log in either case.
   bool logging = false;
 
+  /// Takes every tool name that MCP allows, as somebody else's tools have, instead of only those
+  /// that all hosts and models take.
+  bool any_tool_name = false;
+
   std::size_t max_parallel_calls = 64;  ///< calls that run at once; each has a thread while it runs
   std::size_t max_queued_calls = 64;    ///< calls that wait for a thread; beyond: a "busy" result
   /// One result on the wire, in bytes. Clients close a connection above 10 MiB a line.
@@ -46,6 +52,18 @@ struct ServerOptions {
   std::chrono::milliseconds progress_first =
       std::chrono::seconds(2);  ///< silence before a sign of life
   std::chrono::milliseconds progress_every = std::chrono::seconds(5);  ///< and between further ones
+
+  /// How long a call waits for the answers that its tool asked the client for.
+  std::chrono::milliseconds ask_timeout = std::chrono::minutes(5);
+  std::size_t max_rounds = 10;         ///< times that one call may ask
+  std::size_t max_waiting_calls = 32;  ///< calls that wait for answers at the same time
+
+  /// Served as resources; null: the server has none.
+  std::shared_ptr<const contract::ResourceProvider> resources{};
+  bool resource_updates = false;  ///< Server::resource_updated() will be called
+  std::vector<Prompt> prompts{};
+  /// The lists change while the server runs, and Server::list_changed() will be called.
+  bool lists_change = false;
 
   /// Further members of single tools' `_meta`, by tool name, e.g. a host's own size limits.
   std::map<std::string, contract::Json> tool_meta{};
@@ -57,6 +75,9 @@ struct ServerOptions {
 
 class Core;
 
+/// Which list a client may have a stale copy of.
+enum class ListKind { Tools, Prompts, Resources };
+
 /// A set of tools with the protocol around it. Copies share one immutable core.
 ///
 /// Threads: thread-safe.
@@ -64,11 +85,19 @@ class Server {
  public:
   /// Registers all the tools or none.
   ///
-  /// Errors: InvalidArgument for a null tool, a name that is not `^[a-z][a-z0-9_]{0,31}$`, two
+  /// Errors: InvalidArgument for a null tool, a name that is not `^[a-z][a-z0-9_]{0,31}$` (with
+  /// ServerOptions::any_tool_name: `^[A-Za-z0-9_.-]{1,128}$`), two
   /// tools of one name, a schema that is not a JSON object with `type: "object"` at its root, an
   /// empty server name, or instructions over 2 KiB.
   [[nodiscard]] static contract::Result<Server> create(ServerOptions options,
                                                        std::vector<contract::ToolPtr> tools);
+
+  /// Tells the clients that asked for it. Blocking: no.
+  void list_changed(ListKind kind) const;
+  void resource_updated(const std::string& uri) const;
+  /// Serves these tools from now on, and tells the clients; the errors of create().
+  /// Calls that run keep the tool that they began with.
+  [[nodiscard]] contract::Result<> replace_tools(std::vector<contract::ToolPtr> tools) const;
 
   /// For the transports of this library.
   [[nodiscard]] const std::shared_ptr<const Core>& core() const noexcept { return core_; }

@@ -1,0 +1,90 @@
+/// \file
+/// The streamable HTTP transport, for clients of both eras at one endpoint.
+/// Source: MCP 2026-07-28 and 2025-11-25, transports.
+#pragma once
+
+#include "bawn/contract/context.hpp"
+#include "bawn/contract/error.hpp"
+#include "bawn/mcp/server.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bawn::mcp {
+
+/// One bearer token and whose it is.
+struct BearerToken {
+  std::string token{};
+  std::string account{};  ///< goes to the tools as contract::Caller::account
+};
+
+/// Reads a file of tokens: one a line, optionally followed by blanks and a name; `#` begins a
+/// comment. A token without a name has the account `token-<line number>`.
+///
+/// Errors: PermissionDenied when others than the owner can read or write the file, or the owner is
+/// neither this user nor root; InvalidArgument for a token under 16 characters or with characters
+/// that a header cannot carry, and for a file without one; a system call's error.
+[[nodiscard]] contract::Result<std::vector<BearerToken>> read_bearer_tokens(
+    const std::string& path);
+
+struct HttpOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  ///< 0: any free one
+  std::string path = "/mcp";
+  /// Hosts beside localhost, 127.0.0.1 and [::1] that `Host` may name, without a port.
+  std::vector<std::string> allowed_hosts{};
+  /// Origins beside those of the allowed hosts, complete: `https://example.org`.
+  std::vector<std::string> allowed_origins{};
+  /// With none, everybody who reaches the port may call. Required when `address` is not a loopback
+  /// address, unless `open_to_all` is set.
+  std::vector<BearerToken> tokens{};
+  bool open_to_all = false;
+
+  std::size_t max_body_bytes = 4U << 20U;
+  std::size_t max_header_bytes = 64U << 10U;
+  std::size_t max_connections = 1024;        ///< further ones wait to be accepted
+  std::size_t max_stream_bytes = 1U << 20U;  ///< waiting on a stream; above, it is closed
+  std::size_t max_sessions = 256;            ///< legacy sessions; the oldest idle one makes room
+  std::chrono::milliseconds header_timeout = std::chrono::seconds(10);
+  std::chrono::milliseconds body_timeout = std::chrono::seconds(30);
+  std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
+  std::chrono::milliseconds idle_timeout = std::chrono::seconds(75);  ///< between requests
+  std::chrono::milliseconds keep_alive = std::chrono::seconds(15);    ///< comments on streams
+  std::chrono::milliseconds stream_after = std::chrono::seconds(5);  ///< then an answer is a stream
+  std::chrono::milliseconds session_idle = std::chrono::minutes(30);
+  std::chrono::milliseconds stop_grace{1500};   ///< for running calls when the server ends
+  std::chrono::milliseconds cancel_grace{300};  ///< and for what they return after cancellation
+
+  /// Blocks SIGTERM, SIGINT and SIGHUP in the calling thread and takes them as the end.
+  bool handle_signals = true;
+  /// The parent of every call's context.
+  contract::Context context{};
+  /// Called once, when requests are accepted, with the bound port.
+  std::function<void(std::uint16_t port)> on_ready{};
+};
+
+/// How serving ended.
+struct HttpEnd {
+  /// As StdioEnd::abandoned_calls: when there are any, leave by `std::_Exit`.
+  std::size_t abandoned_calls = 0;
+};
+
+/// Serves until a signal comes or `options.context` is cancelled.
+///
+/// A modern request is on its own: its caller is the bearer token's account, there is no session on
+/// its context, and closing the connection cancels it. A legacy client gets a session with
+/// `initialize`, whose id is on the context of its calls; closing the connection cancels nothing.
+/// Every request has a contract::Caller; without tokens its account is "anonymous".
+///
+/// Errors: InvalidArgument for an address that is none, or that is not a loopback one without
+/// tokens; a system call's error when it cannot be bound.
+/// Blocking: until the end.
+[[nodiscard]] contract::Result<HttpEnd> serve_http(const Server& server,
+                                                   const HttpOptions& options);
+
+}  // namespace bawn::mcp

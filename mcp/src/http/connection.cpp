@@ -1,0 +1,560 @@
+#include "http/connection.hpp"
+
+#include "bawn/contract/json.hpp"
+#include "http/access.hpp"
+#include "raw_json.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <fmt/format.h>
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace bawn::mcp {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::awaitable;
+using Clock = std::chrono::steady_clock;
+using Parser = http::request_parser<http::string_body>;
+using Fields = http::request<http::string_body>;
+using Reply = http::response<http::string_body>;
+
+constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
+constexpr const char* kJson = "application/json";
+
+std::string_view view(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+std::optional<std::string> header(const Fields& request, std::string_view name) {
+  const auto found = request.find(beast::string_view(name.data(), name.size()));
+  return found == request.end() ? std::nullopt : std::optional(std::string(view(found->value())));
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+/// What the client can read; without the header, anything.
+struct Accepts {
+  bool json = true;
+  bool stream = true;
+};
+
+Accepts accepts_of(const Fields& request) {
+  const auto value = header(request, "Accept");
+  if (!value) {
+    return {};
+  }
+  const std::string text = lower(*value);
+  const auto has = [&](const char* type) { return text.find(type) != std::string::npos; };
+  const bool any = has("*/*");
+  return {.json = any || has(kJson) || has("application/*"),
+          .stream = any || has("text/event-stream") || has("text/*")};
+}
+
+HttpFacts facts_of(const Fields& request, bool session) {
+  HttpFacts facts{.version_header = header(request, "MCP-Protocol-Version"),
+                  .session = session,
+                  .method_header = header(request, "Mcp-Method"),
+                  .name_header = header(request, "Mcp-Name"),
+                  .parameters = {}};
+  for (const auto& field : request) {
+    const std::string name = lower(view(field.name_string()));
+    if (name.starts_with("mcp-param-")) {
+      facts.parameters[name] = std::string(view(field.value()));
+    }
+  }
+  return facts;
+}
+
+std::string sse_frame(std::string_view line) {
+  return fmt::format("event: message\ndata: {}\n\n", line);
+}
+
+/// A refusal before anything was dispatched.
+Reply refusal(http::status status, const std::string& why) {
+  Reply reply(status, 11);
+  reply.set(http::field::content_type, kJson);
+  reply.body() = error_line(std::nullopt, {.code = RpcCode::InvalidRequest, .message = why});
+  return reply;
+}
+
+/// What a waiting request is woken by; outlives it, since threads of calls may still hold it.
+struct Signal {
+  explicit Signal(const asio::any_io_executor& executor) : timer(executor) {}
+  asio::steady_timer timer;
+  bool gone = false;
+};
+
+/// Also when the coroutine is dropped with the loop: threads of calls may hold the outlet longer.
+struct Closing {
+  std::shared_ptr<HttpOutlet> outlet;
+  ~Closing() { outlet->close(); }
+};
+
+class Connection {
+ public:
+  Connection(asio::ip::tcp::socket socket, std::shared_ptr<HttpFront> front)
+      : stream_(std::move(socket)), front_(std::move(front)) {}
+
+  awaitable<void> run() {
+    while (!front_->stopping && co_await next_request()) {
+    }
+    beast::error_code ignored;
+    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    if (drain_) {
+      co_await drain();
+    }
+  }
+
+ private:
+  using Outlets = std::shared_ptr<HttpOutlet>;
+
+  /// Reads and answers one; false when the connection is over.
+  awaitable<bool> next_request() {
+    if (buffer_.size() == 0 && !co_await first_bytes()) {
+      co_return false;
+    }
+    Parser parser;
+    parser.header_limit(static_cast<std::uint32_t>(front_->options.max_header_bytes));
+    parser.body_limit(front_->options.max_body_bytes);
+    stream_.expires_after(front_->options.header_timeout);
+    auto [failed, bytes] = co_await http::async_read_header(stream_, buffer_, parser, kToken);
+    if (failed) {
+      co_return co_await answer_broken(failed);
+    }
+    if (auto refused = check_header(parser)) {
+      co_return co_await refuse(*std::move(refused));
+    }
+    if (parser.get().method() == http::verb::post && !co_await read_body(parser)) {
+      co_return false;
+    }
+    ++front_->active;
+    const bool go_on = co_await handle(parser.get());
+    --front_->active;
+    if (front_->on_change) {
+      front_->on_change();
+    }
+    co_return go_on&& parser.get().keep_alive();
+  }
+
+  awaitable<bool> first_bytes() {
+    constexpr std::size_t kFirst = 4096;
+    stream_.expires_after(front_->options.idle_timeout);
+    auto [failed, got] = co_await stream_.async_read_some(buffer_.prepare(kFirst), kToken);
+    buffer_.commit(got);
+    co_return !failed && got > 0;
+  }
+
+  awaitable<bool> answer_broken(beast::error_code failed) {
+    if (failed == http::error::header_limit) {
+      co_return co_await refuse(
+          refusal(http::status::request_header_fields_too_large, "the headers are too large"));
+    }
+    const bool ours = failed.category() == http::make_error_code(http::error::bad_value).category();
+    if (ours && failed != http::error::end_of_stream && failed != http::error::partial_message) {
+      co_return co_await refuse(refusal(http::status::bad_request, "this is not HTTP"));
+    }
+    co_return false;
+  }
+
+  /// Everything that can be said before the body is read.
+  std::optional<Reply> check_header(const Parser& parser) {
+    const Fields& request = parser.get();
+    const HttpOptions& options = front_->options;
+    if (!is_allowed_host(header(request, "Host").value_or(""), options)) {
+      return refusal(http::status::forbidden,
+                     "the Host header names a host that is not allowed here");
+    }
+    const auto origin = header(request, "Origin");
+    if (origin && !is_allowed_origin(*origin, options)) {
+      return refusal(http::status::forbidden, "requests of this Origin are not allowed");
+    }
+    const auto account = account_of(header(request, "Authorization").value_or(""), options);
+    if (!account) {
+      Reply reply = refusal(http::status::unauthorized, "a valid bearer token is needed");
+      reply.set(http::field::www_authenticate, "Bearer");
+      return reply;
+    }
+    account_ = *account;
+    const std::string_view target = view(request.target());
+    if (target.substr(0, target.find('?')) != options.path) {
+      return refusal(http::status::not_found, "the endpoint is " + options.path);
+    }
+    return check_kind(parser);
+  }
+
+  std::optional<Reply> check_kind(const Parser& parser) const {
+    const Fields& request = parser.get();
+    const bool session = header(request, "Mcp-Session-Id").has_value() &&
+                         header(request, "MCP-Protocol-Version") != std::string(kModernVersion);
+    const bool known = request.method() == http::verb::post ||
+                       (session && (request.method() == http::verb::get ||
+                                    request.method() == http::verb::delete_));
+    if (!known) {
+      Reply reply =
+          refusal(http::status::method_not_allowed, "GET and DELETE need the id of a session");
+      reply.set(http::field::allow, "POST");
+      return reply;
+    }
+    if (request.method() != http::verb::post) {
+      return std::nullopt;
+    }
+    const std::string type = lower(header(request, "Content-Type").value_or(""));
+    const std::string essence = type.substr(0, type.find_first_of("; \t"));
+    if (essence != kJson) {
+      return refusal(http::status::unsupported_media_type, "Content-Type must be application/json");
+    }
+    const Accepts accepts = accepts_of(request);
+    if (!accepts.json && !accepts.stream) {
+      return refusal(http::status::not_acceptable,
+                     "Accept must allow application/json and text/event-stream");
+    }
+    if (parser.content_length() && *parser.content_length() > front_->options.max_body_bytes) {
+      return refusal(http::status::payload_too_large, "the body is too large");
+    }
+    return std::nullopt;
+  }
+
+  awaitable<bool> read_body(Parser& parser) {
+    stream_.expires_after(front_->options.body_timeout);
+    if (lower(header(parser.get(), "Expect").value_or("")) == "100-continue") {
+      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      co_await asio::async_write(stream_, asio::buffer(kContinue), kToken);
+    }
+    auto [failed, bytes] = co_await http::async_read(stream_, buffer_, parser, kToken);
+    if (failed == http::error::body_limit) {
+      co_await refuse(refusal(http::status::payload_too_large, "the body is too large"));
+    } else if (failed) {
+      co_await answer_broken(failed);
+    }
+    co_return !failed;
+  }
+
+  /// Answers and closes; what the client still sends is read away, or it might miss the answer.
+  awaitable<bool> refuse(Reply reply) {
+    reply.keep_alive(false);
+    drain_ = true;
+    co_await write(std::move(reply));
+    co_return false;
+  }
+
+  awaitable<void> drain() {
+    constexpr std::size_t kMost = 1U << 20U;
+    stream_.expires_after(std::chrono::seconds(1));
+    std::size_t drained = 0;
+    while (drained < kMost) {
+      buffer_.clear();
+      auto [failed, got] = co_await stream_.async_read_some(buffer_.prepare(16384), kToken);
+      if (failed || got == 0) {
+        break;
+      }
+      drained += got;
+    }
+  }
+
+  awaitable<bool> write(Reply reply) {
+    reply.prepare_payload();
+    stream_.expires_after(front_->options.write_timeout);
+    auto [failed, bytes] = co_await http::async_write(stream_, reply, kToken);
+    stream_.expires_never();
+    co_return !failed;
+  }
+
+  awaitable<bool> handle(const Fields& request) {
+    const auto named = header(request, "Mcp-Session-Id");
+    const bool modern = header(request, "MCP-Protocol-Version") == std::string(kModernVersion);
+    HttpSessionPtr session;
+    if (named && !modern) {
+      session = front_->find(*named, account_);
+      if (session == nullptr) {
+        Reply reply = refusal(http::status::not_found, "there is no such session");
+        reply.keep_alive(request.keep_alive());
+        co_return co_await write(std::move(reply));
+      }
+    }
+    if (request.method() == http::verb::delete_) {
+      front_->end(session);
+      Reply reply(http::status::no_content, request.version());
+      reply.keep_alive(request.keep_alive());
+      co_return co_await write(std::move(reply));
+    }
+    const auto signal = std::make_shared<Signal>(stream_.get_executor());
+    const Accepts accepts = accepts_of(request);
+    const auto outlet = std::make_shared<HttpOutlet>(
+        accepts.stream && request.version() >= 11, front_->options.max_stream_bytes, [signal] {
+          asio::post(signal->timer.get_executor(), [signal] { signal->timer.cancel(); });
+        });
+    const Closing closing{outlet};
+    if (request.method() == http::verb::get) {
+      co_return co_await stream_of(session, outlet, signal);
+    }
+    co_return co_await message(request, session, outlet, signal);
+  }
+
+  /// A legacy session's own stream.
+  awaitable<bool> stream_of(HttpSessionPtr session, Outlets outlet,
+                            std::shared_ptr<Signal> signal) {
+    session->outlet->attach(outlet);
+    --front_->active;  // an ending server does not wait for it
+    // A named object: GCC 12 destroys such a temporary in a co_await expression twice.
+    Waiting waiting{.peer = session->peer, .outlet = outlet, .signal = signal};
+    waiting.stream_at = Clock::now();
+    const bool go_on = co_await wait_for_answer(std::move(waiting));
+    ++front_->active;
+    session->used = Clock::now();
+    co_return go_on;
+  }
+
+  struct Waiting {
+    std::shared_ptr<Peer> peer;
+    Outlets outlet;
+    std::shared_ptr<Signal> signal;
+    Clock::time_point stream_at = Clock::time_point::max();
+    bool cancels = false;  ///< the connection's end is the request's
+    bool keep_alive = true;
+    std::string session_id{};
+  };
+
+  awaitable<bool> message(const Fields& request, HttpSessionPtr session, Outlets outlet,
+                          std::shared_ptr<Signal> signal) {
+    const std::string& body = request.body();
+    const RawMessage raw = raw_message(body);
+    const auto method = raw.members.find("method");
+    const bool begins = session == nullptr && method == R"("initialize")";
+    std::shared_ptr<Dispatcher> dispatcher;
+    Waiting waiting{.peer = nullptr, .outlet = outlet, .signal = signal};
+    if (begins) {
+      session = front_->make_session(account_);
+    }
+    if (session != nullptr) {
+      waiting.peer = session->peer;
+      dispatcher = session->dispatcher;
+    } else {
+      // On its own: its ids are no business of any other request.
+      waiting.peer = std::make_shared<Peer>(front_->context_of(account_), outlet,
+                                            PeerTraits{.principal = account_, .can_ask = false});
+      dispatcher = std::make_shared<Dispatcher>(front_->core, waiting.peer);
+      front_->track(waiting.peer);
+    }
+    std::vector<JobPtr> jobs;
+    dispatcher->accept(body, facts_of(request, session != nullptr && !begins), outlet, jobs);
+    if (begins && session != nullptr && session->peer->initialized()) {
+      front_->add(session);
+      waiting.session_id = session->id;
+    }
+    for (JobPtr& job : jobs) {
+      front_->workers->add(std::move(job));
+    }
+    const bool wants_answer = !body.starts_with('{') ||
+                              !scan_message(body, kMaxValues).has_value() ||
+                              (raw.members.contains("id") && method.has_value());
+    const Accepts accepts = accepts_of(request);
+    waiting.cancels = session == nullptr;
+    waiting.keep_alive = request.keep_alive();
+    if (accepts.stream && request.version() >= 11) {
+      waiting.stream_at = accepts.json ? Clock::now() + front_->options.stream_after : Clock::now();
+    }
+    if (!wants_answer) {
+      Reply reply(http::status::accepted, request.version());
+      reply.keep_alive(request.keep_alive());
+      co_return co_await write(std::move(reply));
+    }
+    co_return co_await wait_for_answer(std::move(waiting));
+  }
+
+  /// Until the answer is written, the client is gone or too slow.
+  awaitable<bool> wait_for_answer(Waiting waiting) {
+    bool streaming = false;
+    bool watching = false;
+    auto comment_at = Clock::time_point::max();
+    while (true) {
+      HttpOutlet::Taken taken = waiting.outlet->take();
+      if (taken.overflowed || waiting.signal->gone) {
+        leave(waiting);
+        co_return false;
+      }
+      if (taken.answer && !streaming && taken.messages.empty() &&
+          waiting.stream_at > Clock::now()) {
+        unwatch(watching);
+        co_return co_await write_json(waiting, *taken.answer);
+      }
+      const bool over = taken.answer || taken.withdrawn;
+      std::string frames;
+      if (!streaming && (over || !taken.messages.empty() || waiting.stream_at <= Clock::now())) {
+        if (taken.withdrawn && !taken.answer && taken.messages.empty()) {
+          unwatch(watching);
+          Reply reply(http::status::accepted, 11);
+          reply.keep_alive(waiting.keep_alive);
+          co_return co_await write(std::move(reply));
+        }
+        if (!co_await begin_stream(waiting)) {
+          leave(waiting);
+          co_return false;
+        }
+        streaming = true;
+        comment_at = Clock::now() + front_->options.keep_alive;
+      }
+      for (const std::string& line : taken.messages) {
+        frames += sse_frame(line);
+      }
+      if (taken.answer) {
+        frames += sse_frame(taken.answer->line);
+      }
+      if (frames.empty() && streaming && !over && Clock::now() >= comment_at) {
+        frames = ":\n\n";
+      }
+      if (!frames.empty()) {
+        comment_at = Clock::now() + front_->options.keep_alive;
+        if (!co_await write_chunk(std::move(frames))) {
+          leave(waiting);
+          co_return false;
+        }
+      }
+      if (over) {
+        unwatch(watching);
+        co_return co_await end_stream() && waiting.keep_alive;
+      }
+      if (!watching) {
+        watching = true;
+        asio::co_spawn(stream_.get_executor(), watch(waiting.signal), asio::detached);
+      }
+      co_await pause(waiting, streaming ? comment_at : waiting.stream_at);
+    }
+  }
+
+  /// Sleeps until something came or a time is reached, and gives due signs of life.
+  awaitable<void> pause(Waiting& waiting, Clock::time_point until) {
+    if (const auto due = waiting.outlet->tick_due()) {
+      if (*due <= Clock::now()) {
+        waiting.outlet->clear_tick();
+        if (const auto next = waiting.peer->tick(Clock::now())) {
+          waiting.outlet->tick_by(*next);
+        }
+        co_return;
+      }
+      until = std::min(until, *due);
+    }
+    waiting.signal->timer.expires_at(until);
+    co_await waiting.signal->timer.async_wait(kToken);
+  }
+
+  /// Notices that the client closed its end while it waits.
+  awaitable<void> watch(std::shared_ptr<Signal> signal) {
+    auto [failed] = co_await stream_.socket().async_wait(asio::ip::tcp::socket::wait_read, kToken);
+    if (!failed) {
+      char byte = 0;
+      const auto got = ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      signal->gone = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+      signal->timer.cancel();
+    }
+  }
+
+  void unwatch(bool watching) {
+    if (watching) {
+      beast::error_code ignored;
+      stream_.socket().cancel(ignored);
+    }
+  }
+
+  /// The client is gone: in the modern era that cancels what it asked for.
+  void leave(const Waiting& waiting) {
+    waiting.outlet->close();
+    if (waiting.cancels) {
+      waiting.peer->cancel_all();
+    }
+    beast::error_code ignored;
+    stream_.socket().cancel(ignored);
+  }
+
+  awaitable<bool> write_json(const Waiting& waiting, HttpOutlet::Answer answer) {
+    Reply reply(http::int_to_status(static_cast<unsigned>(answer.status)), 11);
+    reply.set(http::field::content_type, kJson);
+    if (!waiting.session_id.empty()) {
+      reply.set("Mcp-Session-Id", waiting.session_id);
+    }
+    reply.keep_alive(waiting.keep_alive);
+    reply.body() = std::move(answer.line);
+    co_return co_await write(std::move(reply));
+  }
+
+  awaitable<bool> begin_stream(const Waiting& waiting) {
+    http::response<http::empty_body> head(http::status::ok, 11);
+    head.set(http::field::content_type, "text/event-stream");
+    head.set(http::field::cache_control, "no-cache, no-transform");
+    head.set("X-Accel-Buffering", "no");
+    if (!waiting.session_id.empty()) {
+      head.set("Mcp-Session-Id", waiting.session_id);
+    }
+    head.keep_alive(waiting.keep_alive);
+    head.chunked(true);
+    http::response_serializer<http::empty_body> serializer(head);
+    stream_.expires_after(front_->options.write_timeout);
+    auto [failed, bytes] = co_await http::async_write_header(stream_, serializer, kToken);
+    stream_.expires_never();
+    co_return !failed;
+  }
+
+  awaitable<bool> write_chunk(std::string frames) {
+    stream_.expires_after(front_->options.write_timeout);
+    auto [failed, bytes] =
+        co_await asio::async_write(stream_, http::make_chunk(asio::buffer(frames)), kToken);
+    stream_.expires_never();
+    co_return !failed;
+  }
+
+  awaitable<bool> end_stream() {
+    stream_.expires_after(front_->options.write_timeout);
+    auto [failed, bytes] = co_await asio::async_write(stream_, http::make_chunk_last(), kToken);
+    stream_.expires_never();
+    co_return !failed;
+  }
+
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  const std::shared_ptr<HttpFront> front_;
+  std::string account_;
+  bool drain_ = false;
+};
+
+}  // namespace
+
+awaitable<void> serve_connection(asio::ip::tcp::socket socket, std::shared_ptr<HttpFront> front) {
+  ++front->connections;
+  // On the heap: the watching coroutine refers to it, and is gone only after a turn of the loop.
+  auto connection = std::make_unique<Connection>(std::move(socket), front);
+  try {
+    co_await connection->run();
+  } catch (const std::exception& error) {
+    front->core->log.warn(fmt::format("a connection broke: {}", error.what()));
+  }
+  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+  connection.reset();
+  --front->connections;
+  if (front->on_change) {
+    front->on_change();
+  }
+}
+
+}  // namespace bawn::mcp

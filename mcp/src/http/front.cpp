@@ -1,0 +1,115 @@
+#include "http/front.hpp"
+
+#include "bawn/contract/call_context.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace bawn::mcp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string random_id() {
+  std::array<unsigned char, 16> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    return {};
+  }
+  std::string id;
+  for (const unsigned char byte : random) {
+    id += fmt::format("{:02x}", byte);
+  }
+  return id;
+}
+
+}  // namespace
+
+HttpFront::HttpFront(std::shared_ptr<const Core> server, const HttpOptions& given)
+    : core(std::move(server)),
+      options(given),
+      workers(std::make_shared<WorkerPool>(core->options.max_parallel_calls,
+                                           core->options.max_queued_calls)) {}
+
+contract::Context HttpFront::context_of(const std::string& account) const {
+  return contract::with_caller(options.context, contract::Caller{.account = account});
+}
+
+HttpSessionPtr HttpFront::make_session(const std::string& account) const {
+  auto session = std::make_shared<HttpSession>();
+  session->id = random_id();
+  if (session->id.empty()) {
+    return nullptr;
+  }
+  session->account = account;
+  session->outlet = std::make_shared<SessionOutlet>();
+  session->peer =
+      std::make_shared<Peer>(contract::with_session(context_of(account), session->id),
+                             session->outlet, PeerTraits{.principal = account, .can_ask = true});
+  session->dispatcher = std::make_shared<Dispatcher>(core, session->peer);
+  session->used = Clock::now();
+  return session;
+}
+
+void HttpFront::add(const HttpSessionPtr& session) {
+  forget_idle();
+  if (sessions_.size() >= options.max_sessions) {
+    const auto oldest = std::ranges::min_element(
+        sessions_, {}, [](const auto& entry) { return entry.second->used; });
+    end(HttpSessionPtr(oldest->second));
+  }
+  sessions_.emplace(session->id, session);
+}
+
+HttpSessionPtr HttpFront::find(const std::string& id, const std::string& account) {
+  forget_idle();
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || found->second->account != account) {
+    return nullptr;
+  }
+  found->second->used = Clock::now();
+  return found->second;
+}
+
+void HttpFront::end(const HttpSessionPtr& session) {
+  session->peer->cancel_all();
+  session->outlet->attach(nullptr);
+  sessions_.erase(session->id);
+}
+
+void HttpFront::forget_idle() {
+  const auto oldest = Clock::now() - options.session_idle;
+  std::vector<HttpSessionPtr> idle;
+  for (const auto& [id, session] : sessions_) {
+    if (session->used < oldest && !session->peer->has_live()) {
+      idle.push_back(session);
+    }
+  }
+  for (const HttpSessionPtr& session : idle) {
+    end(session);
+  }
+}
+
+void HttpFront::track(const std::shared_ptr<Peer>& peer) {
+  std::erase_if(peers_, [](const std::weak_ptr<Peer>& one) { return one.expired(); });
+  peers_.push_back(peer);
+}
+
+std::vector<std::shared_ptr<Peer>> HttpFront::peers() const {
+  std::vector<std::shared_ptr<Peer>> all;
+  for (const std::weak_ptr<Peer>& one : peers_) {
+    if (auto peer = one.lock()) {
+      all.push_back(std::move(peer));
+    }
+  }
+  for (const auto& [id, session] : sessions_) {
+    all.push_back(session->peer);
+  }
+  return all;
+}
+
+}  // namespace bawn::mcp

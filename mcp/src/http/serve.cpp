@@ -1,0 +1,196 @@
+#include "bawn/mcp/http.hpp"
+#include "exchange.hpp"
+#include "http/access.hpp"
+#include "http/connection.hpp"
+#include "http/front.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include <csignal>
+#include <future>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace bawn::mcp {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+using asio::ip::tcp;
+using contract::Error;
+using contract::ErrorCode;
+using contract::fail;
+using contract::Result;
+using Clock = std::chrono::steady_clock;
+
+Error system_error(const boost::system::error_code& code, const char* call, std::string what) {
+  return Error::from_errno(code.value(), call, std::move(what));
+}
+
+Result<tcp::acceptor> listen_at(asio::io_context& io, const HttpOptions& options) {
+  boost::system::error_code failed;
+  const auto address = asio::ip::make_address(options.address, failed);
+  if (failed) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} is not an IP address", options.address));
+  }
+  if (!is_loopback(options.address) && options.tokens.empty() && !options.open_to_all) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} can be reached by other machines: give a file of bearer tokens, "
+                            "or say that everybody may call",
+                            options.address));
+  }
+  const std::string what = fmt::format("listening at {}:{}", options.address, options.port);
+  const tcp::endpoint endpoint(address, options.port);
+  tcp::acceptor acceptor(io);
+  if (acceptor.open(endpoint.protocol(), failed)) {
+    return std::unexpected(system_error(failed, "socket", what));
+  }
+  acceptor.set_option(tcp::acceptor::reuse_address(true), failed);
+  if (acceptor.bind(endpoint, failed)) {
+    return std::unexpected(system_error(failed, "bind", what));
+  }
+  if (acceptor.listen(tcp::socket::max_listen_connections, failed)) {
+    return std::unexpected(system_error(failed, "listen", what));
+  }
+  return acceptor;
+}
+
+/// The thread that serves the connections, and the way to its end.
+class HttpService {
+ public:
+  HttpService(const Server& server, const HttpOptions& options)
+      : front_(std::make_shared<HttpFront>(server.core(), options)), signals_(io_), room_(io_) {}
+
+  Result<HttpEnd> serve() {
+    acceptor_.emplace(BAWN_TRY(listen_at(io_, front_->options)));
+    room_.expires_at(Clock::time_point::max());
+    front_->on_change = [this] { changed(); };
+    if (front_->options.handle_signals) {
+      for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+        signals_.add(number);
+      }
+      signals_.async_wait([this](const boost::system::error_code& failed, int) {
+        if (!failed && !stopped_) {
+          stopped_ = true;
+          stop_.set_value();
+        }
+      });
+    }
+    asio::co_spawn(io_, accept(), asio::detached);
+    std::thread thread([this] { io_.run(); });
+    if (front_->options.on_ready) {
+      front_->options.on_ready(acceptor_->local_endpoint().port());
+    }
+    wait_for_end();
+    const HttpEnd end = wind_down();
+    io_.stop();
+    thread.join();
+    front_->on_change = nullptr;
+    return end;
+  }
+
+ private:
+  awaitable<void> accept() {
+    constexpr auto token = asio::as_tuple(asio::use_awaitable);
+    while (!front_->stopping) {
+      if (front_->connections >= front_->options.max_connections) {
+        co_await room_.async_wait(token);
+        continue;
+      }
+      auto [failed, socket] = co_await acceptor_->async_accept(token);
+      if (failed == asio::error::operation_aborted || front_->stopping) {
+        break;
+      }
+      if (failed) {  // out of descriptors or memory: wait until a connection has ended
+        front_->core->log.warn(fmt::format("a connection was not accepted: {}", failed.message()));
+        if (front_->connections > 0) {
+          co_await room_.async_wait(token);
+        }
+        continue;
+      }
+      boost::system::error_code ignored;
+      socket.set_option(tcp::no_delay(true), ignored);
+      asio::co_spawn(io_, serve_connection(std::move(socket), front_), asio::detached);
+    }
+  }
+
+  /// On the thread of the connections.
+  void changed() {
+    room_.cancel();
+    if (front_->stopping && front_->active == 0 && waits_) {
+      waits_ = false;
+      answered_.set_value();
+    }
+  }
+
+  void wait_for_end() {
+    auto ended = stop_.get_future();
+    const std::stop_callback when(front_->options.context.stop_token(), [this] {
+      asio::post(io_, [this] {
+        boost::system::error_code ignored;
+        signals_.cancel(ignored);
+        if (!stopped_) {
+          stopped_ = true;
+          stop_.set_value();
+        }
+      });
+    });
+    ended.wait();
+  }
+
+  HttpEnd wind_down() {
+    const auto deadline = Clock::now() + front_->options.stop_grace;
+    auto answered = answered_.get_future();
+    asio::post(io_, [this] {
+      boost::system::error_code ignored;
+      front_->stopping = true;
+      acceptor_->close(ignored);
+      for (const auto& peer : front_->peers()) {
+        peer->end_subscriptions();
+      }
+      front_->core->waiting->abandon(nullptr);
+      waits_ = true;
+      changed();
+    });
+    if (!front_->workers->wait_idle(deadline)) {
+      asio::post(io_, [this] {
+        for (const auto& peer : front_->peers()) {
+          peer->interrupt();
+        }
+      });
+      static_cast<void>(front_->workers->wait_idle(Clock::now() + front_->options.cancel_grace));
+    }
+    answered.wait_for(front_->options.cancel_grace);
+    return {.abandoned_calls = front_->workers->stop()};
+  }
+
+  asio::io_context io_{1};
+  const std::shared_ptr<HttpFront> front_;
+  asio::signal_set signals_;
+  asio::steady_timer room_;
+  std::optional<tcp::acceptor> acceptor_;
+  std::promise<void> stop_;
+  std::promise<void> answered_;
+  bool stopped_ = false;  // these two on the thread of the connections
+  bool waits_ = false;
+};
+
+}  // namespace
+
+Result<HttpEnd> serve_http(const Server& server, const HttpOptions& options) {
+  HttpService service(server, options);
+  return service.serve();
+}
+
+}  // namespace bawn::mcp
