@@ -34,7 +34,10 @@ constexpr const char* kInstructions =
     "keeps "
     "the shell. bash_restart gives a fresh shell. exec runs one program beside the shell, with "
     "exact "
-    "status and resource use. Output beyond the view is kept: read it with bash_output.";
+    "status and resource use. Output beyond the view is kept: read it with bash_output. read_file, "
+    "write_file, edit_file, apply_patch, list_files and search_files act inside the same wall; "
+    "their "
+    "relative paths start at the workspace. undo_change takes back what one of them changed.";
 
 Result<int> serve(const WallOptions& options) {
   OwnTools own = BAWN_TRY(make_own_tools(options));

@@ -1,84 +1,126 @@
 #include "line_window.hpp"
 
-#include "lines.hpp"
 #include "utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace bawn::files {
 
-namespace {
-
-/// Offsets of lines, found once, going forward only as far as asked.
-class LineIndex {
- public:
-  explicit LineIndex(std::string_view text) : text_(text) {}
-
-  /// The byte at which line `number` begins; text.size() when there are fewer lines.
-  std::size_t start_of(std::size_t number) {
-    if (number < line_) {
-      line_ = 1;
-      at_ = 0;
-    }
-    while (line_ < number && at_ < text_.size()) {
-      at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
-      ++line_;
-    }
-    return at_;
-  }
-
- private:
-  std::string_view text_;
-  std::size_t line_ = 1;
-  std::size_t at_ = 0;
-};
-
-std::string shown_line(std::string_view line, std::size_t number, const WindowOptions& options,
-                       bool& cut) {
-  cut = line.size() > options.max_line_bytes;
-  std::string shown = options.numbered ? fmt::format("{:>6}\t", number) : std::string();
-  if (!cut) {
-    return shown + to_valid_utf8(line) + "\n";
-  }
-  const std::size_t kept = cut_at(line, options.max_line_bytes);
-  return shown + to_valid_utf8(line.substr(0, kept)) +
-         fmt::format(" … [line cut: {} of {} bytes shown]\n", kept, line.size());
+WindowBuilder::WindowBuilder(std::vector<LineRange> ranges, const WindowOptions& options)
+    : ranges_(std::move(ranges)), options_(options), left_(options.max_bytes) {
+  shown_.windows.resize(ranges_.size());
 }
 
-}  // namespace
+bool WindowBuilder::wants(std::size_t line) const {
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    if (line >= ranges_[i].first && line - ranges_[i].first < ranges_[i].count &&
+        !shown_.windows[i].full) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::size_t WindowBuilder::next_wanted(std::size_t line) const {
+  std::size_t next = ~std::size_t{0};
+  for (const LineRange& range : ranges_) {
+    if (range.first > line && range.count != 0) {
+      next = std::min(next, range.first);
+    }
+  }
+  return next;
+}
+
+void WindowBuilder::feed(std::string_view piece) {
+  while (!piece.empty()) {
+    const bool wanted = wants(line_);
+    const std::size_t next = wanted ? line_ + 1 : next_wanted(line_);
+    if (next == ~std::size_t{0}) {
+      // Nothing more is shown: the fastest way to count.
+      line_ += static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n'));
+      const std::size_t last = piece.rfind('\n');
+      size_ = last == std::string_view::npos ? size_ + piece.size() : piece.size() - last - 1;
+      return;
+    }
+    const std::size_t end = piece.find('\n');
+    const std::string_view part = piece.substr(0, end);
+    if (wanted && text_.size() <= options_.max_line_bytes + 4) {
+      text_.append(part.substr(
+          0, options_.max_line_bytes + 4 - std::min(text_.size(), options_.max_line_bytes + 4)));
+    }
+    size_ += part.size();
+    ends_with_cr_ = part.empty() ? ends_with_cr_ : part.ends_with('\r');
+    if (end == std::string_view::npos) {
+      return;
+    }
+    if (wanted) {
+      if (ends_with_cr_) {
+        if (text_.size() == size_) {
+          text_.pop_back();
+        }
+        --size_;
+      }
+      show();
+    }
+    end_line();
+    piece.remove_prefix(end + 1);
+  }
+}
+
+void WindowBuilder::end_line() {
+  ++line_;
+  text_.clear();
+  size_ = 0;
+  ends_with_cr_ = false;
+}
+
+void WindowBuilder::show() {
+  const bool cut = size_ > options_.max_line_bytes;
+  std::string line = options_.numbered ? fmt::format("{:>6}\t", line_) : std::string();
+  if (cut) {
+    const std::size_t kept = cut_at(text_, options_.max_line_bytes);
+    line += to_valid_utf8(std::string_view(text_).substr(0, kept));
+    line += fmt::format(" … [line cut: {} of {} bytes shown]\n", kept, size_);
+  } else {
+    line += to_valid_utf8(text_) + "\n";
+  }
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    LineWindow& window = shown_.windows[i];
+    if (window.full || line_ < ranges_[i].first || line_ - ranges_[i].first >= ranges_[i].count) {
+      continue;
+    }
+    // The first line is always shown, so that a small limit never shows nothing.
+    if (line.size() > left_ && left_ != options_.max_bytes) {
+      window.full = true;
+      continue;
+    }
+    left_ -= std::min(left_, line.size());
+    window.text += line;
+    window.first = window.first == 0 ? line_ : window.first;
+    window.last = line_;
+    window.cut_lines += cut ? 1 : 0;
+  }
+}
+
+Windows WindowBuilder::finish() {
+  if (size_ != 0) {
+    if (wants(line_)) {
+      show();
+    }
+    end_line();
+  }
+  shown_.total_lines = line_ - 1;
+  return std::move(shown_);
+}
 
 Windows show_lines(std::string_view text, const std::vector<LineRange>& ranges,
                    const WindowOptions& options) {
-  Windows shown;
-  shown.total_lines = count_lines(text);
-  LineIndex index(text);
-  std::size_t left = options.max_bytes;
-  for (const LineRange& range : ranges) {
-    LineWindow window;
-    std::size_t at = index.start_of(range.first);
-    for (std::size_t number = range.first; at < text.size() && number - range.first < range.count;
-         ++number) {
-      const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-      bool cut = false;
-      const std::string line =
-          shown_line(without_line_end(text.substr(at, end - at)), number, options, cut);
-      // The first line is always shown, so that a small limit never shows nothing.
-      if (line.size() > left && (window.first != 0 || !shown.windows.empty())) {
-        window.full = true;
-        break;
-      }
-      left -= std::min(left, line.size());
-      window.text += line;
-      window.first = window.first == 0 ? number : window.first;
-      window.last = number;
-      window.cut_lines += cut ? 1 : 0;
-      at = end;
-    }
-    shown.windows.push_back(std::move(window));
-  }
-  return shown;
+  WindowBuilder builder(ranges, options);
+  builder.feed(text);
+  return builder.finish();
 }
 
 }  // namespace bawn::files

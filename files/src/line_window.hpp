@@ -34,8 +34,35 @@ struct Windows {
   std::size_t total_lines = 0;      ///< of the text
 };
 
-/// Shows `ranges` of `text`. Lines lose their line end and get "\n"; what stands behind the last
-/// line shown is not looked at but for counting. `max_bytes` holds for all windows together.
+/// Builds windows from a text that comes piece by piece, without keeping what is not shown.
+///
+/// Lines lose their line end and get "\n". `max_bytes` holds for all windows together. Where no
+/// range wants a line its bytes are only counted.
+class WindowBuilder {
+ public:
+  WindowBuilder(std::vector<LineRange> ranges, const WindowOptions& options);
+  /// The next piece.
+  void feed(std::string_view piece);
+  /// After the last piece.
+  [[nodiscard]] Windows finish();
+
+ private:
+  [[nodiscard]] bool wants(std::size_t line) const;
+  [[nodiscard]] std::size_t next_wanted(std::size_t line) const;
+  void end_line();
+  void show();
+
+  std::vector<LineRange> ranges_;
+  WindowOptions options_;
+  Windows shown_;
+  std::size_t left_;
+  std::size_t line_ = 1;       ///< number of the line that is being read
+  std::string text_;           ///< its first bytes, when it is wanted
+  std::size_t size_ = 0;       ///< all its bytes so far
+  bool ends_with_cr_ = false;  ///< its last byte so far
+};
+
+/// Shows `ranges` of a text that is there whole.
 [[nodiscard]] Windows show_lines(std::string_view text, const std::vector<LineRange>& ranges,
                                  const WindowOptions& options);
 

@@ -182,6 +182,9 @@ bool same_under(std::string_view here, std::string_view wanted, const Form& form
 
 std::string reason_of(std::string_view here, std::string_view wanted) {
   const auto lf = [](std::string_view text) { return replaced(std::string(text), "\r\n", "\n"); };
+  if (here.find(wanted) != std::string_view::npos) {
+    return "only white space at the start of a line differs";
+  }
   if (same_under(here, wanted, lf)) {
     return here.find("\r\n") != std::string_view::npos
                ? "only line ends differ: the file has CRLF there"

@@ -77,6 +77,9 @@ const contract::Confinement& Session::confinement() const noexcept {
 const Identity& Session::identity() const noexcept {
   return impl_->identity;
 }
+const std::vector<std::string>& Session::environment() const noexcept {
+  return impl_->environment;
+}
 const std::shared_ptr<sandbox::Warden>& Session::warden() const noexcept {
   return impl_->warden;
 }

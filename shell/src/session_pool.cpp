@@ -1,6 +1,8 @@
 #include "bawn/shell/session_pool.hpp"
 
+#include "bawn/contract/call_context.hpp"
 #include "bawn/sandbox/wall.hpp"
+#include "random_name.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +10,22 @@
 #include <utility>
 
 namespace bawn::shell {
+
+namespace {
+
+/// Who is on the other side, as far as the front tells; empty on stdio, where it is one process.
+std::string client_of(const contract::Context& context) {
+  std::string client;
+  if (const std::string* session = contract::session_from(context)) {
+    client = *session;
+  }
+  if (const contract::Caller* caller = contract::caller_from(context)) {
+    client += fmt::format("\n{}\n{}", caller->account, caller->client_id);
+  }
+  return client;
+}
+
+}  // namespace
 
 Result<> check_session_name(const std::string& name) {
   constexpr std::string_view kLetters =
@@ -73,6 +91,29 @@ std::shared_ptr<Session> SessionPool::find(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(name);
   return found == sessions_.end() || !found->second->alive() ? nullptr : found->second;
+}
+
+Result<std::string> SessionPool::key_of(const contract::Context& context,
+                                        const std::optional<std::string>& name,
+                                        const std::string& fallback) const {
+  const std::string wanted = name.value_or(fallback);
+  if (wanted.empty()) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "invalid arguments: this server has no default session: name one with "
+                          "\"session\"");
+  }
+  BAWN_TRY(check_session_name(wanted));
+  const std::string client = client_of(context);
+  if (client.empty()) {
+    return wanted;
+  }
+  const std::lock_guard lock(mutex_);
+  std::string& part = clients_[client];
+  if (part.empty()) {
+    part = random_name(12);
+  }
+  // Names end before the '.', so that no name of one client can be the key of another.
+  return wanted.substr(0, 48) + "." + part;
 }
 
 std::vector<std::string> SessionPool::names() const {

@@ -1,10 +1,8 @@
 #include "tool_support.hpp"
 
-#include "bawn/contract/call_context.hpp"
 #include "bawn/contract/encode.hpp"
 #include "bawn/contract/record.hpp"
 #include "process_record.hpp"
-#include "random_name.hpp"
 
 #include <fmt/format.h>
 
@@ -12,47 +10,13 @@
 
 namespace bawn::shell {
 
-namespace {
-
-/// Who is on the other side, as far as the front tells; empty on stdio, where it is one process.
-std::string client_of(const contract::Context& context) {
-  std::string client;
-  if (const std::string* session = contract::session_from(context)) {
-    client = *session;
-  }
-  if (const contract::Caller* caller = contract::caller_from(context)) {
-    client += fmt::format("\n{}\n{}", caller->account, caller->client_id);
-  }
-  return client;
-}
-
-}  // namespace
-
 ToolSupport::ToolSupport(std::shared_ptr<SessionPool> pool, ToolOptions options)
     : pool_(std::move(pool)), options_(std::move(options)) {}
 
 Result<std::string> ToolSupport::key(const contract::Context& context,
                                      const std::optional<std::string>& name) const {
-  const std::string wanted = name.value_or(options_.default_session);
-  if (wanted.empty()) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          "invalid arguments: this server has no default session: name one with "
-                          "\"session\"");
-  }
-  if (const auto named = check_session_name(wanted); !named) {
-    return std::unexpected(refusal(named.error()));
-  }
-  const std::string client = client_of(context);
-  if (client.empty()) {
-    return wanted;
-  }
-  const std::lock_guard lock(mutex_);
-  std::string& part = clients_[client];
-  if (part.empty()) {
-    part = random_name(12);
-  }
-  // Names end before the '.', so that no name of one client can be the key of another.
-  return wanted.substr(0, 48) + "." + part;
+  auto found = pool_->key_of(context, name, options_.default_session);
+  return found ? found : std::unexpected(refusal(found.error()));
 }
 
 Result<std::shared_ptr<Session>> ToolSupport::session(

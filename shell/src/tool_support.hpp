@@ -7,9 +7,7 @@
 #include "bawn/shell/tools.hpp"
 #include "tool_result.hpp"
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,8 +48,6 @@ class ToolSupport {
  private:
   std::shared_ptr<SessionPool> pool_;
   ToolOptions options_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::string, std::string> clients_;  ///< client -> its part of the keys
 };
 
 using SupportPtr = std::shared_ptr<const ToolSupport>;

@@ -46,6 +46,24 @@ TEST(LineWindow, StopsAtItsSizeButShowsSomething) {
   EXPECT_EQ(shown.windows[0].last, 1U);
 }
 
+TEST(LineWindow, IsTheSameFromPiecesOfAnySize) {
+  const std::string text = "first\r\n\nthird is longer\r\r\nlast \xC3\xA9 without end";
+  const std::vector<LineRange> ranges = {{.first = 3, .count = 2}, {.first = 1, .count = 1}};
+  const WindowOptions options{.max_line_bytes = 9};
+  const auto whole = show_lines(text, ranges, options);
+  for (std::size_t size = 1; size < text.size(); ++size) {
+    WindowBuilder builder(ranges, options);
+    for (std::size_t at = 0; at < text.size(); at += size) {
+      builder.feed(std::string_view(text).substr(at, size));
+    }
+    const auto pieces = builder.finish();
+    EXPECT_EQ(pieces.total_lines, 4U);
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      EXPECT_EQ(pieces.windows[i].text, whole.windows[i].text) << size;
+    }
+  }
+}
+
 TEST(Lines, AreCountedWithAnUnfinishedLast) {
   EXPECT_EQ(count_lines(""), 0U);
   EXPECT_EQ(count_lines("a"), 1U);

@@ -54,7 +54,7 @@ TEST(MarkedPatch, RefusesTwoPlaces) {
 }
 
 TEST(MarkedPatch, ToleratesBlanksOnlyWithFuzz) {
-  EXPECT_THAT(applied("  a\n", "@@\n-a\n+b\n"), HasSubstr("white space"));
+  EXPECT_THAT(applied("  some words\n", "@@\n-some words\n+b\n"), HasSubstr("white space"));
   EXPECT_EQ(applied("  a\n", "@@\n-a\n+b\n", 1), "b\n");
   EXPECT_EQ(applied("\tkeep\n  a\n", "@@\n keep\n-a\n+b\n", 1), "\tkeep\nb\n")
       << "context stays as the file has it";

@@ -154,6 +154,8 @@ class Session {
   /// What the warden confirmed.
   [[nodiscard]] const contract::Confinement& confinement() const noexcept;
   [[nodiscard]] const Identity& identity() const noexcept;
+  /// "NAME=value": what programs started in this session get.
+  [[nodiscard]] const std::vector<std::string>& environment() const noexcept;
   /// For whoever resolves paths inside this wall.
   [[nodiscard]] const std::shared_ptr<sandbox::Warden>& warden() const noexcept;
   /// False once the wall is gone.

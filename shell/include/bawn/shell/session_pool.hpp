@@ -43,6 +43,15 @@ class SessionPool {
   /// The report of that session, or before it runs the forecast (`confirmed` false).
   [[nodiscard]] virtual contract::Confinement confinement(const std::string& name) const;
 
+  /// The pool's name for the session that a caller calls `name`: the same name of two clients is
+  /// two sessions. Who the client is stands on the context. `fallback` is meant where `name` is
+  /// absent.
+  ///
+  /// Errors: InvalidArgument when a name is needed or is none.
+  [[nodiscard]] Result<std::string> key_of(const contract::Context& context,
+                                           const std::optional<std::string>& name,
+                                           const std::string& fallback) const;
+
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
 
  protected:
@@ -58,6 +67,7 @@ class SessionPool {
   std::set<std::string> starting_;
   bool closed_ = false;
   mutable std::optional<contract::Confinement> forecast_;
+  mutable std::map<std::string, std::string> clients_;  ///< client -> its part of the keys
 };
 
 /// 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'.

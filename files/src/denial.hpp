@@ -1,0 +1,20 @@
+/// \file
+/// Why the wall may have refused a path. Concluded from the policy alone, so never more than
+/// "possible".
+#pragma once
+
+#include "bawn/files/place.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace bawn::files {
+
+enum class Access { Read, Write };
+
+/// `error` with the rule that may be behind it, when the kernel or the agent refused access and the
+/// policy would. Other errors come back as they are.
+[[nodiscard]] Error explained(const Place& place, std::string_view absolute, Access access,
+                              const Error& error);
+
+}  // namespace bawn::files

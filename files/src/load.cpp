@@ -1,0 +1,77 @@
+#include "load.hpp"
+
+#include "denial.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace bawn::files {
+
+Result<std::string> read_whole(const contract::Context& context, int fd, std::size_t expected,
+                               std::size_t most) {
+  constexpr std::size_t kStep = std::size_t{1024} * 1024;
+  std::string bytes;
+  // One byte more than expected, so that the read that fits is also the one that sees the end.
+  std::size_t room = std::min(expected, most) + 1;
+  std::size_t used = 0;
+  while (true) {
+    if (context.cancelled()) {
+      return contract::fail(ErrorCode::Cancelled, "reading was cancelled");
+    }
+    if (bytes.size() < used + room) {
+      bytes.resize(used + room);
+    }
+    const ssize_t got = read(fd, bytes.data() + used, std::min(bytes.size() - used, kStep * 8));
+    if (got < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return std::unexpected(Error::from_errno(errno, "read", "cannot read the file"));
+    }
+    used += static_cast<std::size_t>(got);
+    if (got == 0) {
+      bytes.resize(used);
+      return bytes;
+    }
+    if (used > most) {
+      return contract::fail(
+          ErrorCode::ResourceExhausted,
+          fmt::format("the file is larger than {} bytes, the most this takes; read "
+                      "it in parts, or use a command",
+                      most));
+    }
+    room = used < bytes.size() ? 0 : std::max(kStep, used / 2);
+  }
+}
+
+Result<LoadedFile> load_file(const contract::Context& context, const Place& place,
+                             const std::string& path, std::size_t most) {
+  auto opened = place.files->open(context, path);
+  if (!opened) {
+    return std::unexpected(explained(place, path, Access::Read, opened.error()));
+  }
+  auto bytes = read_whole(context, opened->fd.get(), opened->status.size, most);
+  if (!bytes) {
+    return std::unexpected(bytes.error().wrap(path));
+  }
+  return LoadedFile{.bytes = *std::move(bytes), .status = opened->status};
+}
+
+Result<std::optional<LoadedFile>> load_if_there(const contract::Context& context,
+                                                const Place& place, const std::string& path,
+                                                std::size_t most) {
+  auto loaded = load_file(context, place, path, most);
+  if (!loaded) {
+    if (loaded.error().code() == ErrorCode::NotFound) {
+      return std::optional<LoadedFile>();
+    }
+    return std::unexpected(loaded.error());
+  }
+  return std::optional(*std::move(loaded));
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,42 @@
+#include "paths.hpp"
+
+#include <filesystem>
+
+namespace bawn::files {
+
+Result<std::string> absolute_path(const Place& place, std::string_view path) {
+  if (path.empty()) {
+    return contract::fail(ErrorCode::InvalidArgument, "the path is empty");
+  }
+  if (path.find('\0') != std::string_view::npos) {
+    return contract::fail(ErrorCode::InvalidArgument, "the path has a NUL character");
+  }
+  if (path.starts_with('/')) {
+    return std::string(path);
+  }
+  if (path == "~" || path.starts_with("~/")) {
+    return place.home + std::string(path.substr(1));
+  }
+  if (path == ".") {
+    return place.workspace;
+  }
+  return place.workspace + "/" + std::string(path.starts_with("./") ? path.substr(2) : path);
+}
+
+std::string normal_path(std::string_view absolute) {
+  std::string normal = std::filesystem::path(absolute).lexically_normal();
+  while (normal.size() > 1 && normal.ends_with('/')) {
+    normal.pop_back();
+  }
+  return normal;
+}
+
+std::string shown_path(const Place& place, std::string_view absolute) {
+  const std::string root = place.workspace + "/";
+  if (absolute.starts_with(root) && absolute.size() > root.size()) {
+    return std::string(absolute.substr(root.size()));
+  }
+  return std::string(absolute);
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,115 @@
+#include "run_inside.hpp"
+
+#include "bawn/os/pipe.hpp"
+#include "bawn/os/poll.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+namespace bawn::files {
+
+namespace {
+
+constexpr std::size_t kMaxErrors = std::size_t{64} * 1024;
+
+/// A pipe whose read end does not block; a large one, since whole listings come through it.
+Result<os::Pipe> output_pipe() {
+  os::Pipe pipe = BAWN_TRY(os::Pipe::make());
+  if (fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return std::unexpected(Error::from_errno(errno, "fcntl", "cannot make an output pipe"));
+  }
+  // Refused beyond an ordinary user's share of pipe memory; then it stays as it is.
+  static_cast<void>(fcntl(pipe.read.get(), F_SETPIPE_SZ, 512 * 1024));
+  return pipe;
+}
+
+/// Takes what is there; false at the end.
+bool drain(int fd, std::string& into) {
+  std::array<char, 65536> buffer{};
+  while (true) {
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got > 0) {
+      into.append(buffer.data(), static_cast<std::size_t>(got));
+      if (static_cast<std::size_t>(got) < buffer.size()) {
+        return true;
+      }
+      continue;
+    }
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    return got < 0 && errno == EAGAIN;
+  }
+}
+
+class Reading {
+ public:
+  Reading(os::UniqueFd out, os::UniqueFd err, std::size_t most)
+      : out_(std::move(out)), err_(std::move(err)), most_(most) {}
+
+  Result<> run(const contract::Context& context, InsideRun& result) {
+    std::array<pollfd, 2> polled = {pollfd{out_.get(), POLLIN, 0}, pollfd{err_.get(), POLLIN, 0}};
+    while (polled[0].fd >= 0 || polled[1].fd >= 0) {
+      BAWN_TRY(os::wait_events(polled, context));
+      if (polled[0].fd >= 0 && polled[0].revents != 0 && !drain(out_.get(), result.out)) {
+        polled[0].fd = -1;
+      }
+      if (polled[1].fd >= 0 && polled[1].revents != 0 && !drain(err_.get(), result.err)) {
+        polled[1].fd = -1;
+      }
+      if (result.err.size() > kMaxErrors) {
+        result.err.resize(kMaxErrors);
+      }
+      if (result.out.size() > most_) {
+        result.cut = true;
+        result.out.resize(result.out.rfind('\n', most_) + 1);
+        return {};
+      }
+    }
+    return {};
+  }
+
+ private:
+  os::UniqueFd out_;
+  os::UniqueFd err_;
+  std::size_t most_;
+};
+
+}  // namespace
+
+Result<InsideRun> run_inside(const contract::Context& context, const Place& place,
+                             std::vector<std::string> argv, const std::string& directory,
+                             std::size_t most) {
+  os::Pipe out = BAWN_TRY(output_pipe());
+  os::Pipe err = BAWN_TRY(output_pipe());
+  sandbox::SpawnSpec spec;
+  spec.argv = std::move(argv);
+  spec.env = place.environment;
+  spec.cwd = directory;
+  spec.standard_output = std::move(out.write);
+  spec.standard_error = std::move(err.write);
+  const auto child = BAWN_TRY(place.warden->spawn(std::move(spec)));
+  BAWN_TRY(child->go());
+  InsideRun result;
+  const auto read = Reading(std::move(out.read), std::move(err.read), most).run(context, result);
+  if (!read || result.cut) {
+    sandbox::SignalTarget target;
+    target.kind = sandbox::SignalTarget::Kind::Group;
+    target.id = child->inside_pid();
+    static_cast<void>(place.warden->signal(target, SIGKILL));
+  }
+  if (!read) {
+    return std::unexpected(read.error());
+  }
+  const auto status = BAWN_TRY(child->wait(context));
+  result.exit_code = status.code;
+  result.exec_errno = status.exec_errno;
+  return result;
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,30 @@
+/// \file
+/// A program of our own choosing, run inside the session's wall to its end.
+#pragma once
+
+#include "bawn/files/place.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bawn::files {
+
+struct InsideRun {
+  std::string out;
+  std::string err;  ///< the first 64 KiB
+  std::optional<int> exit_code;
+  int exec_errno = 0;  ///< ENOENT: there is no such program in the session's PATH
+  bool cut = false;    ///< it printed more than allowed and was ended
+};
+
+/// Runs argv in `directory` without input and keeps what it prints, at most `most` bytes.
+///
+/// Errors: those of the spawn; Cancelled and DeadlineExceeded, when the program is ended.
+/// Blocking: until it ends.
+[[nodiscard]] Result<InsideRun> run_inside(const contract::Context& context, const Place& place,
+                                           std::vector<std::string> argv,
+                                           const std::string& directory, std::size_t most);
+
+}  // namespace bawn::files

@@ -1,0 +1,64 @@
+/// \file
+/// Lines of files that match, found by `rg` inside the wall or by reading the files.
+#pragma once
+
+#include "walk.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bawn::files {
+
+struct SearchQuery {
+  std::string pattern;
+  bool literal = false;
+  bool ignore_case = false;
+  bool word = false;
+  std::size_t before = 0;  ///< lines of context
+  std::size_t after = 0;
+  std::vector<std::string> types;  ///< ripgrep's names of file types
+  bool only_counts = false;        ///< leave the lines out
+  WalkOptions walk;
+};
+
+struct FoundLine {
+  std::uint64_t number = 0;
+  std::string text;        ///< without line end, valid UTF-8, as long as the line is
+  bool match = false;      ///< false: context
+  std::size_t column = 0;  ///< byte, from 0, of the first match
+};
+
+struct FoundFile {
+  std::string path;  ///< relative to the root; the file's name when the root is a file
+  std::uint64_t matched_lines = 0;
+  std::vector<FoundLine> lines;
+};
+
+struct SearchResult {
+  std::vector<FoundFile> files;  ///< sorted by path
+  bool by_rg = true;
+  bool cut = false;  ///< there was too much; what is here is a part
+  std::vector<std::string> notes;
+};
+
+/// Searches the files below `root`, or in `only` (relative to it), or the file `root`.
+///
+/// Errors: InvalidArgument for a pattern that does not compile, with the reason; those of walking
+/// and of run_inside.
+[[nodiscard]] Result<SearchResult> search_by_rg(const contract::Context& context,
+                                                const Place& place, const std::string& root,
+                                                bool root_is_file,
+                                                const std::vector<std::string>* only,
+                                                const SearchQuery& query);
+[[nodiscard]] Result<SearchResult> search_by_reading(const contract::Context& context,
+                                                     const Place& place, const std::string& root,
+                                                     bool root_is_file,
+                                                     const std::vector<std::string>* only,
+                                                     const SearchQuery& query);
+
+/// The globs of a file type, for reading; none for one that is not known here.
+[[nodiscard]] const std::vector<std::string>* globs_of_type(std::string_view type);
+
+}  // namespace bawn::files

@@ -1,0 +1,209 @@
+#include "finder.hpp"
+#include "glob.hpp"
+#include "lines.hpp"
+#include "load.hpp"
+#include "paths.hpp"
+#include "search.hpp"
+#include "text_encoding.hpp"
+#include "utf8.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+namespace bawn::files {
+
+namespace {
+
+constexpr std::size_t kMaxSearched = std::size_t{64} * 1024 * 1024;
+constexpr std::size_t kMaxKept = std::size_t{64} * 1024 * 1024;
+
+Result<std::unique_ptr<re2::RE2>> compile(const SearchQuery& query) {
+  std::string pattern = query.literal ? re2::RE2::QuoteMeta(query.pattern) : query.pattern;
+  if (query.word) {
+    pattern = "\\b(?:" + pattern + ")\\b";
+  }
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_case_sensitive(!query.ignore_case);
+  auto regex = std::make_unique<re2::RE2>(pattern, options);
+  if (!regex->ok()) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "the pattern is no regular expression: " + regex->error());
+  }
+  return regex;
+}
+
+/// The lines of one text that match, with their context.
+FoundFile search_text(std::string_view text, const re2::RE2& regex, const SearchQuery& query) {
+  FoundFile file;
+  const auto lines = split_lines(text);
+  std::vector<std::size_t> columns(lines.size(), std::string_view::npos);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = without_line_end(lines[i]);
+    re2::StringPiece found;
+    if (regex.Match(re2::StringPiece(line.data(), line.size()), 0, line.size(),
+                    re2::RE2::UNANCHORED, &found, 1)) {
+      columns[i] = static_cast<std::size_t>(found.data() - line.data());
+      ++file.matched_lines;
+    }
+  }
+  if (query.only_counts || file.matched_lines == 0) {
+    return file;
+  }
+  std::size_t shown = 0;  // lines before this one were looked at
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (columns[i] == std::string_view::npos) {
+      continue;
+    }
+    const std::size_t first = std::max(shown, i - std::min(i, query.before));
+    std::size_t end = std::min(lines.size(), i + 1 + query.after);
+    for (std::size_t at = first; at < end; ++at) {
+      const bool match = columns[at] != std::string_view::npos;
+      if (match && at > i) {
+        end = at;  // its own turn comes next
+        break;
+      }
+      file.lines.push_back({.number = at + 1,
+                            .text = to_valid_utf8(without_line_end(lines[at])),
+                            .match = match,
+                            .column = match ? columns[at] : 0});
+    }
+    shown = std::max(shown, end);
+  }
+  return file;
+}
+
+Result<std::vector<std::string>> files_to_search(const contract::Context& context,
+                                                 const Place& place, const std::string& root,
+                                                 const SearchQuery& query, SearchResult& result) {
+  auto walk = BAWN_TRY(walk_files(context, place, root, query.walk));
+  result.notes = std::move(walk.notes);
+  return std::move(walk.files);
+}
+
+Result<> keep_types(std::vector<std::string>& files, const std::vector<std::string>& types) {
+  if (types.empty()) {
+    return {};
+  }
+  std::vector<std::string> globs;
+  for (const std::string& type : types) {
+    const auto* known = globs_of_type(type);
+    if (known == nullptr) {
+      return contract::fail(
+          ErrorCode::Unsupported,
+          fmt::format("the file type {} is known only where rg is; use globs", type));
+    }
+    globs.insert(globs.end(), known->begin(), known->end());
+  }
+  std::string bad;
+  const auto list = GlobList::compile(globs, bad);
+  std::erase_if(files, [&](const std::string& path) { return !list || !list->keeps(path); });
+  return {};
+}
+
+}  // namespace
+
+const std::vector<std::string>* globs_of_type(std::string_view type) {
+  // ripgrep's own definitions of the common ones.
+  static const std::array<std::pair<std::string_view, std::vector<std::string>>, 24> kTypes = {{
+      {"c", {"*.[chH]", "*.[chH].in", "*.cats"}},
+      {"cmake", {"*.cmake", "CMakeLists.txt"}},
+      {"cpp",
+       {"*.[ChH]", "*.[ChH].in", "*.[ch]pp", "*.[ch]pp.in", "*.[ch]xx", "*.[ch]xx.in", "*.cc",
+        "*.cc.in", "*.hh", "*.hh.in", "*.inl"}},
+      {"csharp", {"*.cs"}},
+      {"css", {"*.css", "*.scss"}},
+      {"docker", {"*Dockerfile*"}},
+      {"go", {"*.go"}},
+      {"h", {"*.h", "*.hpp"}},
+      {"html", {"*.ejs", "*.htm", "*.html"}},
+      {"java", {"*.java", "*.jsp", "*.jspx", "*.properties"}},
+      {"js", {"*.js", "*.jsx", "*.vue"}},
+      {"json", {"*.json", "composer.lock"}},
+      {"kotlin", {"*.kt", "*.kts"}},
+      {"lua", {"*.lua"}},
+      {"md", {"*.markdown", "*.md", "*.mdown", "*.mkdn"}},
+      {"php", {"*.php", "*.php3", "*.php4", "*.php5", "*.phtml"}},
+      {"py", {"*.py"}},
+      {"rust", {"*.rs"}},
+      {"sql", {"*.psql", "*.sql"}},
+      {"swift", {"*.swift"}},
+      {"toml", {"*.toml", "Cargo.lock"}},
+      {"ts", {"*.ts", "*.tsx"}},
+      {"txt", {"*.txt"}},
+      {"yaml", {"*.yaml", "*.yml"}},
+  }};
+  const auto* const found = std::find_if(kTypes.begin(), kTypes.end(),
+                                         [&](const auto& entry) { return entry.first == type; });
+  return found == kTypes.end() ? nullptr : &found->second;
+}
+
+Result<SearchResult> search_by_reading(const contract::Context& context, const Place& place,
+                                       const std::string& root, bool root_is_file,
+                                       const std::vector<std::string>* only,
+                                       const SearchQuery& query) {
+  SearchResult result;
+  result.by_rg = false;
+  const auto regex = BAWN_TRY(compile(query));
+  std::vector<std::string> files;
+  if (root_is_file) {
+    files.push_back(root.substr(root.rfind('/') + 1));
+  } else if (only != nullptr) {
+    files = *only;
+  } else {
+    files = BAWN_TRY(files_to_search(context, place, root, query, result));
+  }
+  if (!root_is_file) {
+    BAWN_TRY(keep_types(files, query.types));
+  }
+  const std::string directory = root_is_file  ? root.substr(0, root.rfind('/'))
+                                : root == "/" ? ""
+                                              : root;
+  std::size_t kept = 0;
+  for (const std::string& name : files) {
+    auto loaded = load_file(context, place, directory + "/" + name, kMaxSearched);
+    if (!loaded) {
+      if (loaded.error().is(ErrorCode::Cancelled)) {
+        return std::unexpected(loaded.error());
+      }
+      if (result.notes.size() < 10) {
+        result.notes.push_back(loaded.error().message());
+      }
+      continue;
+    }
+    // As rg: NUL makes a file binary, and UTF-16 is read only with its mark.
+    const bool wide =
+        loaded->bytes.starts_with("\xFF\xFE") || loaded->bytes.starts_with("\xFE\xFF");
+    if (wide) {
+      auto decoded = decode_text(std::move(loaded->bytes));
+      if (!decoded) {
+        continue;
+      }
+      loaded->bytes = std::move(decoded->text);
+    } else if (loaded->bytes.find('\0') != std::string::npos) {
+      continue;
+    } else if (loaded->bytes.starts_with("\xEF\xBB\xBF")) {
+      loaded->bytes.erase(0, 3);
+    }
+    FoundFile file = search_text(loaded->bytes, *regex, query);
+    if (file.matched_lines == 0) {
+      continue;
+    }
+    file.path = name;
+    for (const FoundLine& line : file.lines) {
+      kept += line.text.size();
+    }
+    result.files.push_back(std::move(file));
+    if (kept > kMaxKept) {
+      result.cut = true;
+      break;
+    }
+  }
+  return result;
+}
+
+}  // namespace bawn::files

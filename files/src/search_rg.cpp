@@ -1,0 +1,243 @@
+#include "bawn/contract/json.hpp"
+#include "denial.hpp"
+#include "finder.hpp"
+#include "lines.hpp"
+#include "paths.hpp"
+#include "run_inside.hpp"
+#include "search.hpp"
+#include "utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+namespace bawn::files {
+
+namespace {
+
+using contract::Json;
+
+constexpr std::size_t kMaxOutput = std::size_t{64} * 1024 * 1024;
+/// Of the names of one rg; the kernel takes 2 MiB in all on common settings.
+constexpr std::size_t kMaxNames = std::size_t{512} * 1024;
+
+int digit_of(char c) {
+  if (c >= 'A' && c <= 'Z') {
+    return c - 'A';
+  }
+  if (c >= 'a' && c <= 'z') {
+    return c - 'a' + 26;
+  }
+  if (c >= '0' && c <= '9') {
+    return c - '0' + 52;
+  }
+  return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+std::string from_base64(std::string_view text) {
+  std::string bytes;
+  unsigned bits = 0;
+  unsigned count = 0;
+  for (const char c : text) {
+    const int digit = digit_of(c);
+    if (digit < 0) {
+      break;
+    }
+    bits = (bits << 6U) | static_cast<unsigned>(digit);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes += static_cast<char>((bits >> count) & 0xFFU);
+    }
+  }
+  return bytes;
+}
+
+/// rg's {"text": …} or {"bytes": base64}.
+std::string text_in(const Json& data, std::string_view name) {
+  const auto member = data.find(name);
+  if (member == data.end() || !member->is_object()) {
+    return {};
+  }
+  if (const auto text = member->find("text"); text != member->end() && text->is_string()) {
+    return text->get<std::string>();
+  }
+  const auto bytes = member->find("bytes");
+  return bytes != member->end() && bytes->is_string() ? from_base64(bytes->get<std::string>())
+                                                      : std::string();
+}
+
+/// Reads `rg --json`. What a file in the workspace holds cannot change its structure: rg escapes
+/// it.
+class RgReader {
+ public:
+  RgReader(std::string root, bool root_is_file, bool only_counts)
+      : root_(std::move(root)), root_is_file_(root_is_file), only_counts_(only_counts) {}
+
+  void read(std::string_view out) {
+    for (const std::string_view line : split_lines(out)) {
+      const bool is_line =
+          line.starts_with("{\"type\":\"match\"") || line.starts_with("{\"type\":\"context\"");
+      if (line.starts_with("{\"type\":\"summary\"") || (is_line && only_counts_)) {
+        continue;
+      }
+      const auto parsed = contract::parse_json(without_line_end(line));
+      if (!parsed || !parsed->is_object()) {
+        continue;
+      }
+      const std::string type = parsed->value("type", "");
+      const auto data = parsed->find("data");
+      if (data != parsed->end() && data->is_object()) {
+        take(type, *data);
+      }
+    }
+  }
+
+  /// The files, those that turned out to be binary left out.
+  std::vector<FoundFile> files() {
+    std::vector<FoundFile> all;
+    for (auto& [path, file] : files_) {
+      if (file.matched_lines != 0) {
+        all.push_back(std::move(file));
+      }
+    }
+    return all;
+  }
+
+ private:
+  FoundFile& file_of(const Json& data) {
+    const std::string path = text_in(data, "path");
+    const std::size_t prefix = root_is_file_  ? root_.rfind('/') + 1
+                               : root_ == "/" ? 1
+                                              : root_.size() + 1;
+    const std::string name = path.size() > prefix ? path.substr(prefix) : path;
+    FoundFile& file = files_[name];
+    file.path = name;
+    return file;
+  }
+
+  void take(const std::string& type, const Json& data) {
+    if (type == "match" || type == "context") {
+      FoundFile& file = file_of(data);
+      FoundLine line;
+      const auto number = data.find("line_number");
+      line.number =
+          number != data.end() && number->is_number_unsigned() ? number->get<std::uint64_t>() : 0;
+      const std::string text = text_in(data, "lines");
+      line.text = to_valid_utf8(without_line_end(text));
+      line.match = type == "match";
+      const auto parts = data.find("submatches");
+      if (parts != data.end() && parts->is_array() && !parts->empty() &&
+          parts->front().is_object()) {
+        line.column = parts->front().value("start", std::size_t{0});
+      }
+      file.lines.push_back(std::move(line));
+      return;
+    }
+    if (type != "end") {
+      return;
+    }
+    FoundFile& file = file_of(data);
+    const auto binary = data.find("binary_offset");
+    const auto stats = data.find("stats");
+    if (binary != data.end() && !binary->is_null()) {
+      file.matched_lines = 0;
+    } else if (stats != data.end() && stats->is_object()) {
+      file.matched_lines = stats->value("matched_lines", std::uint64_t{0});
+    }
+  }
+
+  std::string root_;
+  bool root_is_file_;
+  bool only_counts_;
+  std::map<std::string, FoundFile> files_;
+};
+
+std::vector<std::string> arguments_of(const SearchQuery& query) {
+  auto argv = rg_arguments(query.walk);
+  argv.emplace_back("--json");
+  if (query.literal) {
+    argv.emplace_back("--fixed-strings");
+  }
+  if (query.ignore_case) {
+    argv.emplace_back("--ignore-case");
+  }
+  if (query.word) {
+    argv.emplace_back("--word-regexp");
+  }
+  if (query.before != 0) {
+    argv.push_back(fmt::format("--before-context={}", query.before));
+  }
+  if (query.after != 0) {
+    argv.push_back(fmt::format("--after-context={}", query.after));
+  }
+  for (const std::string& type : query.types) {
+    argv.push_back("--type=" + type);
+  }
+  argv.insert(argv.end(), {"-e", query.pattern, "--"});
+  return argv;
+}
+
+/// Names of one run after the other, each run's below the limit.
+std::vector<std::vector<std::string>> batches(const std::string& root,
+                                              const std::vector<std::string>& names) {
+  std::vector<std::vector<std::string>> all;
+  std::size_t size = kMaxNames;
+  for (const std::string& name : names) {
+    const std::string path = (root == "/" ? "" : root) + "/" + name;
+    if (size + path.size() + 1 > kMaxNames) {
+      all.emplace_back();
+      size = 0;
+    }
+    size += path.size() + 1 + sizeof(char*);
+    all.back().push_back(path);
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<SearchResult> search_by_rg(const contract::Context& context, const Place& place,
+                                  const std::string& root, bool root_is_file,
+                                  const std::vector<std::string>* only, const SearchQuery& query) {
+  SearchResult result;
+  RgReader reader(root, root_is_file, query.only_counts);
+  const auto runs =
+      only != nullptr ? batches(root, *only) : std::vector<std::vector<std::string>>{{root}};
+  std::size_t left = kMaxOutput;
+  for (const auto& names : runs) {
+    auto argv = arguments_of(query);
+    argv.insert(argv.end(), names.begin(), names.end());
+    const auto run = run_inside(context, place, std::move(argv), place.workspace, left);
+    if (!run) {
+      return std::unexpected(explained(place, root, Access::Read, run.error()));
+    }
+    if (run->exec_errno == ENOENT) {
+      return search_by_reading(context, place, root, root_is_file, only, query);
+    }
+    if (run->exec_errno != 0) {
+      return std::unexpected(Error::from_errno(run->exec_errno, "execve", "cannot start rg"));
+    }
+    // 2 with nothing found is an error of the pattern or the type; with something, some files.
+    if (run->exit_code == 2 && run->out.find("{\"type\":\"summary\"") == std::string::npos) {
+      return contract::fail(
+          ErrorCode::InvalidArgument,
+          "rg refused the search: " + to_valid_utf8(std::string_view(run->err).substr(0, 2000)));
+    }
+    reader.read(run->out);
+    for (std::string& note : notes_of(run->err)) {
+      result.notes.push_back(std::move(note));
+    }
+    left -= std::min(left, run->out.size());
+    if (run->cut || left == 0) {
+      result.cut = true;
+      break;
+    }
+  }
+  result.files = reader.files();
+  return result;
+}
+
+}  // namespace bawn::files

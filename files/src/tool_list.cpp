@@ -1,0 +1,284 @@
+#include "finder.hpp"
+#include "glob.hpp"
+#include "paths.hpp"
+#include "tool_support.hpp"
+#include "utf8.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace bawn::files {
+
+namespace {
+
+using contract::field;
+
+struct ListArgs {
+  std::string path = ".";
+  std::optional<std::string> session;
+  std::vector<std::string> globs;
+  std::optional<int> depth;
+  std::string format = "flat";
+  bool hidden = true;
+  bool ignored = false;
+  bool details = false;
+  int limit = 1000;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("path", &ListArgs::path)
+            .desc("Directory; a relative one starts at the session's workspace")
+            .with_default(),
+        field("session", &ListArgs::session).desc(kSessionHelp),
+        field("globs", &ListArgs::globs)
+            .desc("Only files that match one of these: \"*.cpp\" by name, \"src/**/*.h\" by path; "
+                  "\"!*.o\" leaves out")
+            .optional(),
+        field("depth", &ListArgs::depth)
+            .desc("Levels shown; a directory below is one line with its number of files. 1 = the "
+                  "directory itself")
+            .range(1, 100),
+        field("format", &ListArgs::format)
+            .one_of("flat,tree")
+            .desc("How the text looks")
+            .with_default(),
+        field("hidden", &ListArgs::hidden).desc("Also names that begin with a dot").with_default(),
+        field("ignored", &ListArgs::ignored)
+            .desc("Also what git's ignore rules leave out")
+            .with_default(),
+        field("details", &ListArgs::details)
+            .desc("Size, time and mode of each file")
+            .with_default(),
+        field("limit", &ListArgs::limit).desc("Entries at most").with_default().range(1, 100'000));
+  }
+};
+
+struct ListedEntry {
+  std::string path;
+  std::string type;
+  std::optional<std::uint64_t> files;
+  std::optional<std::uint64_t> size;
+  std::optional<std::string> mtime;
+  std::optional<std::string> mode;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("path", &ListedEntry::path).desc("Relative to root"),
+        field("type", &ListedEntry::type).one_of("file,directory").desc("What it is"),
+        field("files", &ListedEntry::files).desc("Files below a directory that is not opened up"),
+        field("size", &ListedEntry::size).desc("Bytes"),
+        field("mtime", &ListedEntry::mtime).desc("Last change, UTC"),
+        field("mode", &ListedEntry::mode).desc("Permission bits, octal"));
+  }
+};
+
+struct ListEntry {
+  std::string root;
+  std::vector<ListedEntry> entries;
+  std::uint64_t total_files = 0;
+  bool truncated = false;
+  std::string engine;
+  std::vector<std::string> notes;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("root", &ListEntry::root).desc("Absolute path that was listed"),
+        field("entries", &ListEntry::entries).desc("Sorted by path"),
+        field("total_files", &ListEntry::total_files).desc("Files that match, shown or not"),
+        field("truncated", &ListEntry::truncated).desc("limit left entries out"),
+        field("engine", &ListEntry::engine).one_of("rg,walk").desc("What found them"),
+        field("notes", &ListEntry::notes).desc("What else must be known"));
+  }
+};
+
+constexpr const char* kDescription =
+    "List the files below a directory, sorted, as git sees them: ignored files and .git are left "
+    "out. Globs choose, depth folds deeper directories into one line each, format tree indents. "
+    "Directories without files do not appear. To look into files use search_files.";
+
+/// The first `depth` parts of a path, when it has more.
+std::optional<std::string_view> folded(std::string_view path, int depth) {
+  std::size_t at = 0;
+  for (int level = 0; level < depth; ++level) {
+    at = path.find('/', level == 0 ? 0 : at + 1);
+    if (at == std::string_view::npos) {
+      return std::nullopt;
+    }
+  }
+  return path.substr(0, at);
+}
+
+/// The entries to show, and how many were left out. Sorted paths keep a directory's files together.
+void add_entries(const std::vector<std::string>& files, const ListArgs& args, ListEntry& entry) {
+  const auto limit = static_cast<std::size_t>(args.limit);
+  for (const std::string& file : files) {
+    const auto directory = args.depth ? folded(file, *args.depth) : std::nullopt;
+    if (directory && !entry.entries.empty() && entry.entries.back().type == "directory" &&
+        entry.entries.back().path == *directory) {
+      ++*entry.entries.back().files;
+      continue;
+    }
+    if (entry.entries.size() == limit) {
+      entry.truncated = true;
+      return;
+    }
+    ListedEntry listed;
+    listed.path = directory ? std::string(*directory) : file;
+    listed.type = directory ? "directory" : "file";
+    if (directory) {
+      listed.files = 1;
+    }
+    entry.entries.push_back(std::move(listed));
+  }
+}
+
+void add_details(const contract::Context& context, const Place& place, ListEntry& entry) {
+  for (ListedEntry& listed : entry.entries) {
+    const auto status = place.files->status(context, entry.root + "/" + listed.path,
+                                            sandbox::FileAgent::Links::Keep);
+    if (status) {
+      listed.mode = octal(status->mode);
+      listed.mtime =
+          fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                      fmt::gmtime(static_cast<std::time_t>(status->mtime_ns / 1'000'000'000)));
+      if (listed.type == "file") {
+        listed.size = status->size;
+      }
+    }
+  }
+}
+
+std::string line_of(const ListedEntry& entry, std::string_view name) {
+  std::string line(name);
+  if (entry.type == "directory") {
+    line += fmt::format("/ ({} {})", *entry.files, *entry.files == 1 ? "file" : "files");
+  }
+  if (entry.mtime) {
+    line += fmt::format("  {} {} {}", *entry.mode,
+                        entry.size ? std::to_string(*entry.size) : std::string("-"), *entry.mtime);
+  }
+  return line + "\n";
+}
+
+/// Each directory once, its files indented below it.
+std::string tree_of(const ListEntry& entry) {
+  std::string text;
+  std::string_view open;
+  for (const ListedEntry& listed : entry.entries) {
+    const std::string_view path = listed.path;
+    const std::size_t slash = path.rfind('/');
+    const std::string_view parent =
+        slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+    if (parent != open) {
+      // Parts that are new since the line before.
+      std::size_t at = 0;
+      int level = 0;
+      while (at < parent.size()) {
+        const std::size_t end = std::min(parent.find('/', at), parent.size());
+        const std::string_view whole = parent.substr(0, end);
+        const bool is_open =
+            open == whole || (open.starts_with(whole) && open[whole.size()] == '/');
+        if (!is_open) {
+          text += std::string(static_cast<std::size_t>(level) * 2, ' ') +
+                  std::string(parent.substr(at, end - at)) + "/\n";
+        }
+        ++level;
+        at = end + 1;
+      }
+      open = parent;
+    }
+    const auto level = parent.empty() ? 0 : std::count(parent.begin(), parent.end(), '/') + 1;
+    text += std::string(static_cast<std::size_t>(level) * 2, ' ') +
+            line_of(listed, path.substr(slash == std::string_view::npos ? 0 : slash + 1));
+  }
+  return text;
+}
+
+std::string text_of(const ListEntry& entry, const ListArgs& args) {
+  std::string text;
+  if (args.format == "tree") {
+    text = tree_of(entry);
+  } else {
+    for (const ListedEntry& listed : entry.entries) {
+      text += line_of(listed, listed.path);
+    }
+  }
+  if (entry.total_files == 0) {
+    text += "[no files]\n";
+  }
+  if (entry.truncated) {
+    text += fmt::format("[{} entries of {} files shown; use globs, depth or a larger limit]\n",
+                        entry.entries.size(), entry.total_files);
+  }
+  for (const std::string& note : entry.notes) {
+    text += fmt::format("[{}]\n", note);
+  }
+  return to_valid_utf8(text);
+}
+
+contract::Outcome list_files(const ToolSupport& support, const contract::Context& context,
+                             const ListArgs& args) {
+  const auto place = support.place(context, args.session);
+  if (!place) {
+    return place.error();
+  }
+  const auto listed = [&]() -> Result<ListEntry> {
+    ListEntry entry;
+    entry.root = normal_path(BAWN_TRY(absolute_path(*place, args.path)));
+    std::string bad;
+    const auto globs = GlobList::compile(args.globs, bad);
+    if (!globs) {
+      return contract::fail(
+          ErrorCode::InvalidArgument,
+          fmt::format("globs: \"{}\" is no pattern (an unfinished bracket?)", bad));
+    }
+    const auto status =
+        BAWN_TRY(place->files->status(context, entry.root, sandbox::FileAgent::Links::Follow));
+    if (status.type != sandbox::FileType::Directory) {
+      return contract::fail(ErrorCode::InvalidArgument,
+                            args.path + " is no directory; read_file shows a file");
+    }
+    Found found = BAWN_TRY(
+        find_files(context, *place, entry.root, {.hidden = args.hidden, .ignored = args.ignored}));
+    if (!globs->empty()) {
+      std::erase_if(found.files, [&](const std::string& path) { return !globs->keeps(path); });
+    }
+    entry.total_files = found.files.size();
+    entry.engine = found.by_rg ? "rg" : "walk";
+    entry.notes = std::move(found.notes);
+    add_entries(found.files, args, entry);
+    if (args.details) {
+      add_details(context, *place, entry);
+    }
+    return entry;
+  }();
+  if (!listed) {
+    return ToolSupport::failure(*place, listed.error());
+  }
+  return support.outcome(*place, text_of(*listed, args), *listed);
+}
+
+}  // namespace
+
+Result<contract::ToolPtr> make_list_tool(const SupportPtr& support) {
+  contract::ToolOptions options = support->tool_options({.title = "List files",
+                                                         .read_only = true,
+                                                         .destructive = false,
+                                                         .idempotent = true,
+                                                         .open_world = false});
+  options.output_schema = BAWN_TRY(contract::schema_text_of<ListEntry>());
+  options.replay = [](const contract::Context&, std::string_view) {
+    return contract::Replay::Safe;
+  };
+  return contract::make_tool<ListArgs>(
+      "list_files", kDescription,
+      [support](const contract::Context& context, const ListArgs& args) {
+        return list_files(*support, context, args);
+      },
+      std::move(options));
+}
+
+}  // namespace bawn::files

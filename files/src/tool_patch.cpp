@@ -1,0 +1,289 @@
+#include "denial.hpp"
+#include "patch.hpp"
+#include "patch_plan.hpp"
+#include "paths.hpp"
+#include "tool_support.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace bawn::files {
+
+namespace {
+
+using contract::field;
+
+constexpr std::size_t kMaxPatch = std::size_t{32} * 1024 * 1024;
+
+struct PatchArgs {
+  std::string patch;
+  std::optional<std::string> directory;
+  int fuzz = 0;
+  bool check_only = false;
+  std::optional<std::string> session;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("patch", &PatchArgs::patch)
+            .desc(
+                "A unified diff as git writes it, or the marked form: \"*** Begin Patch\", \"*** "
+                "Update File: PATH\" (or Add, Delete), hunks of \" \", \"-\" and \"+\" lines after "
+                "\"@@\" lines, \"*** End Patch\""),
+        field("directory", &PatchArgs::directory)
+            .desc("Where the patch's paths start. Left out: the workspace"),
+        field("fuzz", &PatchArgs::fuzz)
+            .desc("Context lines that may differ at each end of a hunk; in the marked form 1 also "
+                  "lets white space differ")
+            .with_default()
+            .range(0, 3),
+        field("check_only", &PatchArgs::check_only)
+            .desc("Say what would happen and change nothing")
+            .with_default(),
+        field("session", &PatchArgs::session).desc(kSessionHelp));
+  }
+};
+
+struct PlaceEntry {
+  std::string path;
+  std::uint64_t patch_line = 0;
+  std::uint64_t line = 0;
+  std::int64_t offset = 0;
+  std::uint64_t fuzz = 0;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("path", &PlaceEntry::path).desc("File of the hunk"),
+        field("patch_line", &PlaceEntry::patch_line).desc("Line of the patch where it begins"),
+        field("line", &PlaceEntry::line).desc("Line of the new file where it went"),
+        field("offset", &PlaceEntry::offset).desc("Lines away from where its head said"),
+        field("fuzz", &PlaceEntry::fuzz).desc("Context lines that were left out of account"));
+  }
+};
+
+struct PatchEntry {
+  ChangeEntry changes;
+  std::vector<PlaceEntry> hunks;
+  bool applied = true;
+
+  static constexpr auto describe() {
+    return contract::fields(contract::embed(&PatchEntry::changes),
+                            field("hunks", &PatchEntry::hunks).desc("Where each hunk went"),
+                            field("applied", &PatchEntry::applied).desc("False after check_only"));
+  }
+};
+
+constexpr const char* kDescription =
+    "Apply a patch to several files, all or none: when one hunk does not fit or one file cannot be "
+    "written, nothing is changed, and the sentence names the patch's line and the file. Takes "
+    "git's "
+    "unified diff (renames, copies, modes, new and deleted files) and the marked form (*** Begin "
+    "Patch), which needs no line numbers. Hunks that fit elsewhere report their offset; fuzz only "
+    "when asked for. undo_change takes it back.";
+
+/// A path of git's form must stay below the directory; the wall holds in any case.
+Result<> check_path(const FilePatch& file, const std::string& path, bool marked) {
+  const bool climbs = path == ".." || path.starts_with("../") || path.ends_with("/..") ||
+                      path.find("/../") != std::string::npos;
+  if (climbs || (!marked && path.starts_with('/'))) {
+    return patch_error(file.patch_line,
+                       fmt::format("{}: paths of a patch stay below its directory", path));
+  }
+  return {};
+}
+
+class PatchCall {
+ public:
+  PatchCall(const ToolSupport& support, const contract::Context& context, const Place& place,
+            const PatchArgs& args)
+      : support_(support), context_(context), place_(place), args_(args) {}
+
+  Result<PatchEntry> run() {
+    if (args_.patch.size() > kMaxPatch) {
+      return contract::fail(ErrorCode::InvalidArgument, "patch: longer than 32 MiB");
+    }
+    const Patch patch = BAWN_TRY(parse_patch(args_.patch));
+    directory_ = BAWN_TRY(absolute_path(place_, args_.directory.value_or(".")));
+    std::vector<std::string> names;
+    for (const FilePatch& file : patch.files) {
+      BAWN_TRY(check_path(file, file.old_path, patch.marked));
+      BAWN_TRY(check_path(file, file.new_path, patch.marked));
+      names.push_back(normal_path(absolute(file.old_path)));
+      names.push_back(normal_path(absolute(file.new_path)));
+    }
+    const auto held = support_.locks().hold(names);
+    PatchPlan plan =
+        BAWN_TRY(plan_patch(patch, [this](const std::string& path) { return read(path); },
+                            {.fuzz = static_cast<unsigned>(args_.fuzz)}));
+    PatchEntry entry;
+    describe_places(plan, entry);
+    if (args_.check_only) {
+      entry.applied = false;
+      for (const PathChange& change : plan.changes) {
+        ChangedEntry file;
+        file.path = absolute(change.path);
+        file.change = !change.after ? "removed" : change.before ? "edited" : "created";
+        entry.changes.files.push_back(std::move(file));
+      }
+    } else {
+      entry.changes = BAWN_TRY(support_.change(context_, place_, "apply_patch", changes_of(plan)));
+    }
+    name_kinds(plan, entry.changes);
+    return entry;
+  }
+
+ private:
+  [[nodiscard]] std::string absolute(const std::string& path) const {
+    return path.starts_with('/') ? path : directory_ + "/" + path;
+  }
+
+  Result<std::optional<FileContent>> read(const std::string& path) {
+    const std::string whole = absolute(path);
+    auto status = place_.files->status(context_, whole, sandbox::FileAgent::Links::Keep);
+    if (!status && status.error().code() == ErrorCode::NotFound) {
+      return std::optional<FileContent>();
+    }
+    if (status && status->type == sandbox::FileType::Symlink) {
+      return contract::fail(ErrorCode::InvalidArgument,
+                            path + " is a symbolic link; patch the file that it names");
+    }
+    auto loaded =
+        BAWN_TRY(load_if_there(context_, place_, whole, support_.options().max_text_file));
+    if (!loaded) {
+      return std::optional<FileContent>();
+    }
+    FileContent content{.bytes = loaded->bytes, .mode = loaded->status.mode & 0777U};
+    loaded_.insert_or_assign(path, *std::move(loaded));
+    return std::optional(std::move(content));
+  }
+
+  std::vector<FileChange> changes_of(PatchPlan& plan) {
+    std::vector<FileChange> changes;
+    for (PathChange& planned : plan.changes) {
+      FileChange change;
+      change.path = absolute(planned.path);
+      if (planned.before) {
+        change.before = loaded_.at(planned.path);
+      }
+      if (planned.after) {
+        const bool same_mode = planned.before && planned.before->mode == planned.after->mode;
+        change.after = std::move(planned.after->bytes);
+        // A patch knows two modes, 644 and 755; for a new plain file the umask has its say.
+        const std::uint32_t mode = planned.after->mode;
+        if (!same_mode && (planned.before || mode != 0644U)) {
+          const std::uint32_t base = planned.before ? planned.before->mode : mode;
+          change.mode = (mode == 0755U || mode == 0644U) && planned.before
+                            ? (mode == 0755U ? base | ((base & 0444U) >> 2U) : base & ~0111U)
+                            : mode;
+        }
+        change.make_parents = true;
+      }
+      changes.push_back(std::move(change));
+    }
+    // New content first: a removal is the hardest to take back.
+    std::stable_partition(changes.begin(), changes.end(),
+                          [](const FileChange& change) { return change.after.has_value(); });
+    return changes;
+  }
+
+  void describe_places(const PatchPlan& plan, PatchEntry& entry) const {
+    for (const PatchedFile& file : plan.files) {
+      for (const HunkPlace& place : file.places) {
+        entry.hunks.push_back({.path = file.path,
+                               .patch_line = place.patch_line,
+                               .line = place.line,
+                               .offset = place.offset,
+                               .fuzz = place.fuzz});
+      }
+    }
+  }
+
+  void name_kinds(const PatchPlan& plan, ChangeEntry& changes) const {
+    for (ChangedEntry& entry : changes.files) {
+      entry.change = entry.change == "replaced" ? "edited" : entry.change;
+      for (const PatchedFile& file : plan.files) {
+        if (!file.from.empty() && absolute(file.path) == entry.path) {
+          entry.change = file.kind == FilePatch::Kind::Copy ? "copied" : "renamed";
+          entry.from = absolute(file.from);
+        }
+      }
+    }
+  }
+
+  const ToolSupport& support_;
+  const contract::Context& context_;
+  const Place& place_;
+  const PatchArgs& args_;
+  std::string directory_;
+  std::map<std::string, LoadedFile> loaded_;
+};
+
+std::string patch_text(const Place& place, const PatchEntry& entry) {
+  std::string text = entry.applied ? "" : "[check only: nothing was changed]\n";
+  text += to_text(place, entry.changes);
+  for (const PlaceEntry& hunk : entry.hunks) {
+    if (hunk.offset != 0 || hunk.fuzz != 0) {
+      text += fmt::format("[{}: the hunk at patch line {} went to line {} (offset {}, fuzz {})]\n",
+                          hunk.path, hunk.patch_line, hunk.line, hunk.offset, hunk.fuzz);
+    }
+  }
+  return text;
+}
+
+/// The paths of a call's patch, for its resources.
+std::vector<std::string> paths_of(const ToolSupport& support, const contract::Context& context,
+                                  std::string_view args) {
+  const auto parsed = contract::parse_json(args.empty() ? "{}" : args);
+  const auto text = [&](std::string_view name) -> std::optional<std::string> {
+    if (!parsed || !parsed->is_object()) {
+      return std::nullopt;
+    }
+    const auto found = parsed->find(name);
+    return found != parsed->end() && found->is_string() ? std::optional(found->get<std::string>())
+                                                        : std::nullopt;
+  };
+  std::vector<std::string> names;
+  const auto patch = parse_patch(text("patch").value_or(""));
+  if (!patch) {
+    return names;
+  }
+  const std::string directory = text("directory").value_or(".");
+  for (const FilePatch& file : patch->files) {
+    for (const std::string& path : {file.old_path, file.new_path}) {
+      names.push_back(support.resource_of(context, text("session"),
+                                          path.starts_with('/') ? path : directory + "/" + path));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<contract::ToolPtr> make_patch_tool(const SupportPtr& support) {
+  contract::ToolOptions options = support->tool_options({.title = "Apply a patch",
+                                                         .read_only = false,
+                                                         .destructive = true,
+                                                         .idempotent = false,
+                                                         .open_world = false});
+  options.output_schema = BAWN_TRY(contract::schema_text_of<PatchEntry>());
+  options.resources = [support](const contract::Context& context, std::string_view args) {
+    return paths_of(*support, context, args);
+  };
+  return contract::make_tool<PatchArgs>(
+      "apply_patch", kDescription,
+      [support](const contract::Context& context, const PatchArgs& args) -> contract::Outcome {
+        const auto place = support->place(context, args.session);
+        if (!place) {
+          return place.error();
+        }
+        const auto entry = PatchCall(*support, context, *place, args).run();
+        if (!entry) {
+          return ToolSupport::failure(*place, entry.error());
+        }
+        return support->outcome(*place, patch_text(*place, *entry), *entry);
+      },
+      std::move(options));
+}
+
+}  // namespace bawn::files

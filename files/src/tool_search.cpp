@@ -1,0 +1,338 @@
+#include "denial.hpp"
+#include "finder.hpp"
+#include "glob.hpp"
+#include "paths.hpp"
+#include "search.hpp"
+#include "tool_support.hpp"
+#include "utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bawn::files {
+
+namespace {
+
+using contract::field;
+
+struct SearchArgs {
+  std::string pattern;
+  std::string path = ".";
+  std::optional<std::string> session;
+  bool literal = false;
+  bool ignore_case = false;
+  bool word = false;
+  int context = 0;
+  std::optional<int> before;
+  std::optional<int> after;
+  std::vector<std::string> globs;
+  std::vector<std::string> types;
+  std::string show = "lines";
+  bool hidden = true;
+  bool ignored = false;
+  int limit = 200;
+  int max_line_bytes = 400;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("pattern", &SearchArgs::pattern)
+            .desc("Regular expression (ripgrep's), one line at a time"),
+        field("path", &SearchArgs::path)
+            .desc("Directory or file; a relative one starts at the session's workspace")
+            .with_default(),
+        field("session", &SearchArgs::session).desc(kSessionHelp),
+        field("literal", &SearchArgs::literal).desc("The pattern is plain text").with_default(),
+        field("ignore_case", &SearchArgs::ignore_case)
+            .desc("Upper and lower case are alike")
+            .with_default(),
+        field("word", &SearchArgs::word).desc("Whole words only").with_default(),
+        field("context", &SearchArgs::context)
+            .desc("Lines shown around each match")
+            .with_default()
+            .range(0, 100),
+        field("before", &SearchArgs::before).desc("Lines shown before each match").range(0, 100),
+        field("after", &SearchArgs::after).desc("Lines shown behind each match").range(0, 100),
+        field("globs", &SearchArgs::globs)
+            .desc("Only files that match one of these: \"*.cpp\" by name, \"src/**/*.h\" by path; "
+                  "\"!*.o\" leaves out")
+            .optional(),
+        field("types", &SearchArgs::types)
+            .desc("Only files of these types, by ripgrep's names: cpp, py, rust, …")
+            .optional(),
+        field("show", &SearchArgs::show)
+            .one_of("lines,files,counts")
+            .desc("Matching lines, only the files, or the number of matching lines of each")
+            .with_default(),
+        field("hidden", &SearchArgs::hidden)
+            .desc("Also names that begin with a dot")
+            .with_default(),
+        field("ignored", &SearchArgs::ignored)
+            .desc("Also what git's ignore rules leave out")
+            .with_default(),
+        field("limit", &SearchArgs::limit)
+            .desc("Matching lines (or files) shown at most")
+            .with_default()
+            .range(1, 10'000),
+        field("max_line_bytes", &SearchArgs::max_line_bytes)
+            .desc("Longer lines are shown around their match")
+            .with_default()
+            .range(40, 100'000));
+  }
+};
+
+struct LineEntry {
+  std::uint64_t line = 0;
+  std::string text;
+  bool match = true;
+  std::uint64_t column = 0;
+
+  static constexpr auto describe() {
+    return contract::fields(field("line", &LineEntry::line).desc("Line number, from 1"),
+                            field("text", &LineEntry::text).desc("The line"),
+                            field("match", &LineEntry::match).desc("False for a line of context"),
+                            field("column", &LineEntry::column)
+                                .desc("Byte of the line where the match begins, from 1"));
+  }
+};
+
+struct FileEntry {
+  std::string path;
+  std::uint64_t matching_lines = 0;
+  std::vector<LineEntry> lines;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("path", &FileEntry::path).desc("Relative to root; its name when root is a file"),
+        field("matching_lines", &FileEntry::matching_lines).desc("All of them, shown or not"),
+        field("lines", &FileEntry::lines).desc("Lines shown"));
+  }
+};
+
+struct SearchEntry {
+  std::string root;
+  std::vector<FileEntry> files;
+  std::uint64_t total_lines = 0;
+  std::uint64_t total_files = 0;
+  bool truncated = false;
+  std::string engine;
+  std::vector<std::string> notes;
+
+  static constexpr auto describe() {
+    return contract::fields(
+        field("root", &SearchEntry::root).desc("Absolute path that was searched"),
+        field("files", &SearchEntry::files).desc("Files with matches, sorted by path"),
+        field("total_lines", &SearchEntry::total_lines).desc("Matching lines, shown or not"),
+        field("total_files", &SearchEntry::total_files).desc("Files with matches, shown or not"),
+        field("truncated", &SearchEntry::truncated).desc("limit left something out"),
+        field("engine", &SearchEntry::engine).one_of("rg,walk").desc("What searched"),
+        field("notes", &SearchEntry::notes).desc("What else must be known"));
+  }
+};
+
+constexpr const char* kDescription =
+    "Search the contents of files with ripgrep inside the session's wall: matching lines with "
+    "their "
+    "numbers, sorted by path, with context on request. Files that git ignores, .git and binary "
+    "files "
+    "are left out. show files or counts for an overview.";
+
+/// A long line's part around its match, cut between characters.
+std::string around(const std::string& text, std::size_t column, std::size_t most) {
+  if (text.size() <= most) {
+    return text;
+  }
+  std::size_t begin = column > most / 2 ? column - most / 2 : 0;
+  begin = cut_at(text, std::min(begin, text.size() - most));
+  const std::string_view part = std::string_view(text).substr(begin);
+  return fmt::format("{}{}{}", begin == 0 ? "" : "…", part.substr(0, cut_at(part, most)),
+                     begin + most < text.size() ? "…" : "");
+}
+
+void add_file(FoundFile& found, const SearchArgs& args, std::size_t& left, SearchEntry& entry) {
+  FileEntry file{
+      .path = to_valid_utf8(found.path), .matching_lines = found.matched_lines, .lines = {}};
+  if (args.show != "lines") {
+    --left;
+    entry.files.push_back(std::move(file));
+    return;
+  }
+  for (FoundLine& line : found.lines) {
+    if (line.match && left == 0) {
+      entry.truncated = true;
+      break;
+    }
+    left -= line.match ? 1 : 0;
+    file.lines.push_back(
+        {.line = line.number,
+         .text = around(line.text, line.column, static_cast<std::size_t>(args.max_line_bytes)),
+         .match = line.match,
+         .column = line.match ? line.column + 1 : 0});
+  }
+  entry.files.push_back(std::move(file));
+}
+
+std::string text_of(const SearchEntry& entry, const SearchArgs& args) {
+  std::string text;
+  for (const FileEntry& file : entry.files) {
+    if (args.show != "lines") {
+      text += args.show == "files" ? file.path + "\n"
+                                   : fmt::format("{}: {}\n", file.path, file.matching_lines);
+      continue;
+    }
+    text += file.path + "\n";
+    std::uint64_t last = 0;
+    for (const LineEntry& line : file.lines) {
+      if (last != 0 && line.line > last + 1 && (args.context != 0 || args.before || args.after)) {
+        text += "--\n";
+      }
+      text += fmt::format("{}{}{}\n", line.line, line.match ? ":" : "-", line.text);
+      last = line.line;
+    }
+    text += "\n";
+  }
+  text += entry.total_files == 0
+              ? std::string("[no matches]\n")
+              : fmt::format("[{} matching {} in {} {}{}]\n", entry.total_lines,
+                            entry.total_lines == 1 ? "line" : "lines", entry.total_files,
+                            entry.total_files == 1 ? "file" : "files",
+                            entry.truncated ? "; not all are shown" : "");
+  for (const std::string& note : entry.notes) {
+    text += fmt::format("[{}]\n", note);
+  }
+  return text;
+}
+
+SearchQuery query_of(const SearchArgs& args) {
+  SearchQuery query;
+  query.pattern = args.pattern;
+  query.literal = args.literal;
+  query.ignore_case = args.ignore_case;
+  query.word = args.word;
+  query.before = static_cast<std::size_t>(args.before.value_or(args.context));
+  query.after = static_cast<std::size_t>(args.after.value_or(args.context));
+  query.types = args.types;
+  query.only_counts = args.show != "lines";
+  query.walk = {.hidden = args.hidden, .ignored = args.ignored};
+  return query;
+}
+
+Result<> check_words(const SearchArgs& args) {
+  if (args.pattern.empty() || args.pattern.find('\0') != std::string::npos) {
+    return contract::fail(ErrorCode::InvalidArgument, "pattern: must not be empty or hold NUL");
+  }
+  for (const std::string& type : args.types) {
+    if (type.empty() ||
+        type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_+#") != std::string::npos) {
+      return contract::fail(ErrorCode::InvalidArgument,
+                            "types: expected names such as cpp, py or rust");
+    }
+  }
+  return {};
+}
+
+contract::Outcome search_files(const ToolSupport& support, const contract::Context& context,
+                               const SearchArgs& args) {
+  const auto place = support.place(context, args.session);
+  if (!place) {
+    return place.error();
+  }
+  const auto searched = [&]() -> Result<SearchEntry> {
+    SearchEntry entry;
+    BAWN_TRY(check_words(args));
+    entry.root = normal_path(BAWN_TRY(absolute_path(*place, args.path)));
+    std::string bad;
+    const auto globs = GlobList::compile(args.globs, bad);
+    if (!globs) {
+      return contract::fail(
+          ErrorCode::InvalidArgument,
+          fmt::format("globs: \"{}\" is no pattern (an unfinished bracket?)", bad));
+    }
+    const auto status =
+        place->files->status(context, entry.root, sandbox::FileAgent::Links::Follow);
+    if (!status) {
+      return std::unexpected(explained(*place, entry.root, Access::Read, status.error()));
+    }
+    const bool is_file = status->type != sandbox::FileType::Directory;
+    if (is_file && status->type != sandbox::FileType::Regular) {
+      return contract::fail(ErrorCode::InvalidArgument,
+                            fmt::format("{} is {}; only regular files are searched", args.path,
+                                        sandbox::to_string(status->type)));
+    }
+    const SearchQuery query = query_of(args);
+    // rg's own --glob would bring ignored files back; names that were chosen here do not.
+    std::optional<Found> chosen;
+    if (!globs->empty() && !is_file) {
+      chosen = BAWN_TRY(find_files(context, *place, entry.root, query.walk));
+      std::erase_if(chosen->files, [&](const std::string& path) { return !globs->keeps(path); });
+    }
+    const std::vector<std::string>* only = chosen ? &chosen->files : nullptr;
+    SearchResult result =
+        BAWN_TRY(place->warden == nullptr || (chosen && !chosen->by_rg)
+                     ? search_by_reading(context, *place, entry.root, is_file, only, query)
+                     : search_by_rg(context, *place, entry.root, is_file, only, query));
+    entry.engine = result.by_rg ? "rg" : "walk";
+    entry.notes = std::move(result.notes);
+    if (!result.by_rg) {
+      entry.notes.push_back(no_rg_note());
+    }
+    if (result.cut) {
+      entry.truncated = true;
+      entry.notes.emplace_back(
+          "There were too many matches to hold; narrow the search. The files "
+          "shown are some of them.");
+    }
+    std::size_t left = static_cast<std::size_t>(args.limit);
+    for (FoundFile& file : result.files) {
+      ++entry.total_files;
+      entry.total_lines += file.matched_lines;
+      if (left == 0) {
+        entry.truncated = true;
+        continue;
+      }
+      add_file(file, args, left, entry);
+    }
+    return entry;
+  }();
+  if (!searched) {
+    return ToolSupport::failure(*place, searched.error());
+  }
+  return support.outcome(*place, text_of(*searched, args), *searched);
+}
+
+}  // namespace
+
+Result<contract::ToolPtr> make_search_tool(const SupportPtr& support) {
+  contract::ToolOptions options = support->tool_options({.title = "Search in files",
+                                                         .read_only = true,
+                                                         .destructive = false,
+                                                         .idempotent = true,
+                                                         .open_world = false});
+  options.output_schema = BAWN_TRY(contract::schema_text_of<SearchEntry>());
+  options.replay = [](const contract::Context&, std::string_view) {
+    return contract::Replay::Safe;
+  };
+  return contract::make_tool<SearchArgs>(
+      "search_files", kDescription,
+      [support](const contract::Context& context, const SearchArgs& args) {
+        return search_files(*support, context, args);
+      },
+      std::move(options));
+}
+
+Result<std::vector<contract::ToolPtr>> make_file_tools(std::shared_ptr<Places> places,
+                                                       const ToolOptions& options) {
+  const std::string directory = options.state_dir.empty() ? "/tmp" : options.state_dir;
+  auto undo = BAWN_TRY(
+      UndoStore::make(directory, {.bytes = options.undo_bytes, .changes = options.undo_changes}));
+  const auto support =
+      std::make_shared<const ToolSupport>(std::move(places), options, std::move(undo));
+  std::vector<contract::ToolPtr> tools;
+  for (const auto& make : {make_read_tool, make_write_tool, make_edit_tool, make_patch_tool,
+                           make_undo_tool, make_list_tool, make_search_tool}) {
+    tools.push_back(BAWN_TRY(make(support)));
+  }
+  return tools;
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,241 @@
+#include "tool_support.hpp"
+
+#include "bawn/contract/json.hpp"
+#include "diff.hpp"
+#include "etag.hpp"
+#include "paths.hpp"
+#include "text_encoding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace bawn::files {
+
+namespace {
+
+/// A string member of a call's arguments.
+std::optional<std::string> text_member(const contract::Json& args, std::string_view name) {
+  if (!args.is_object()) {
+    return std::nullopt;
+  }
+  const auto found = args.find(name);
+  return found != args.end() && found->is_string() ? std::optional(found->get<std::string>())
+                                                   : std::nullopt;
+}
+
+contract::Json arguments(std::string_view args) {
+  auto parsed = contract::parse_json(args.empty() ? "{}" : args);
+  return parsed ? *std::move(parsed) : contract::Json::object();
+}
+
+/// The diff of two contents, when both are text.
+UnifiedDiff diff_of(const std::string& name, const std::optional<LoadedFile>& before,
+                    const std::optional<std::string>& after) {
+  constexpr std::size_t kMaxCompared = std::size_t{16} * 1024 * 1024;
+  const std::string_view old_bytes = before ? std::string_view(before->bytes) : std::string_view();
+  const std::string_view new_bytes = after ? std::string_view(*after) : std::string_view();
+  if (looks_binary(old_bytes) || looks_binary(new_bytes) ||
+      old_bytes.size() + new_bytes.size() > 2 * kMaxCompared) {
+    return {};
+  }
+  const std::string old_name = before ? "a/" + name : "/dev/null";
+  const std::string new_name = after ? "b/" + name : "/dev/null";
+  const auto is_wide = [](std::string_view bytes) {
+    return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
+  };
+  if (is_wide(old_bytes) || is_wide(new_bytes)) {
+    const auto old_text = decode_text(std::string(old_bytes));
+    const auto new_text = decode_text(std::string(new_bytes));
+    return old_text && new_text ? unified_diff(old_name, new_name, old_text->text, new_text->text)
+                                : UnifiedDiff{};
+  }
+  return unified_diff(old_name, new_name, old_bytes, new_bytes);
+}
+
+ChangedEntry describe_change(const Place& place, const FileChange& change,
+                             const FileChanged& changed, bool whole) {
+  ChangedEntry entry;
+  entry.path = changed.target.empty() ? change.path : changed.target;
+  entry.change = !change.after ? "removed" : change.before ? "replaced" : "created";
+  if (change.after) {
+    entry.etag = etag_of(*change.after);
+    entry.size = change.after->size();
+  }
+  if (changed.status) {
+    entry.mode = octal(changed.status->mode);
+  }
+  if (whole) {
+    UnifiedDiff diff = diff_of(shown_path(place, change.path), change.before, change.after);
+    entry.lines_added = diff.added;
+    entry.lines_removed = diff.removed;
+    entry.diff = std::move(diff.text);
+  }
+  return entry;
+}
+
+void add_notes(std::vector<std::string>& notes, const std::string& path, const FileChange& change,
+               const FileChanged& changed) {
+  if (!changed.owner_kept) {
+    notes.push_back(path + ": the file was another user's or group's and is now the session's");
+  }
+  if (!changed.attributes_kept) {
+    notes.push_back(path + ": extended attributes or an access list could not be kept");
+  }
+  if (!changed.durable) {
+    notes.push_back(path + ": written, but the disk did not confirm it");
+  }
+  if (change.before && change.after && change.before->status.links > 1) {
+    notes.push_back(path + ": the file had other names (hard links), which keep the old content");
+  }
+}
+
+UndoFile undo_of(const FileChange& change) {
+  UndoFile file{.path = change.path, .before = std::nullopt, .after_etag = std::nullopt};
+  if (change.before) {
+    file.before = UndoFile::Old{.bytes = change.before->bytes,
+                                .mode = change.before->status.mode & 0777U,
+                                .mtime_ns = change.before->status.mtime_ns};
+  }
+  if (change.after) {
+    file.after_etag = etag_of(*change.after);
+  }
+  return file;
+}
+
+/// Nothing would be different afterwards.
+bool is_no_change(const FileChange& change, bool whole) {
+  if (!change.before || !change.after) {
+    return !change.before && !change.after;
+  }
+  return whole && change.before->bytes == *change.after &&
+         (!change.mode || *change.mode == (change.before->status.mode & 0777U));
+}
+
+}  // namespace
+
+ToolSupport::ToolSupport(std::shared_ptr<Places> places, ToolOptions options,
+                         std::shared_ptr<UndoStore> undo)
+    : places_(std::move(places)), options_(std::move(options)), undo_(std::move(undo)) {}
+
+contract::ToolOptions ToolSupport::tool_options(const contract::Annotations& annotations) const {
+  contract::ToolOptions options;
+  options.annotations = annotations;
+  options.additional_properties = false;
+  options.confined = [places = places_](const contract::Context& context, std::string_view args) {
+    return places->confinement(context, text_member(arguments(args), "session"));
+  };
+  return options;
+}
+
+std::string ToolSupport::resource_of(const contract::Context& context,
+                                     const std::optional<std::string>& session,
+                                     std::string_view path) const {
+  Place names;
+  names.workspace = places_->workspace(context, session);
+  names.home = "~";  // not known before the session runs; the same in every call that says "~/"
+  const auto absolute = absolute_path(names, path);
+  return absolute ? "file:" + normal_path(*absolute) : std::string();
+}
+
+std::vector<std::string> ToolSupport::resources(const contract::Context& context,
+                                                std::string_view args) const {
+  const contract::Json given = arguments(args);
+  const auto path = text_member(given, "path");
+  if (!path) {
+    return {};
+  }
+  return {resource_of(context, text_member(given, "session"), *path)};
+}
+
+Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const Place& place,
+                                        const std::string& tool, std::vector<FileChange> changes,
+                                        bool whole) const {
+  ChangeEntry entry;
+  std::vector<FileChange> real;
+  for (FileChange& change : changes) {
+    if (is_no_change(change, whole)) {
+      ChangedEntry same;
+      same.path = change.path;
+      same.change = "unchanged";
+      if (change.after) {
+        same.etag = etag_of(*change.after);
+        same.size = change.after->size();
+      }
+      entry.files.push_back(std::move(same));
+    } else {
+      real.push_back(std::move(change));
+    }
+  }
+  const auto changed = BAWN_TRY(commit_changes(context, place, real));
+  UndoChange undo{.call = {}, .session = place.key, .tool = tool, .files = {}};
+  for (std::size_t i = 0; i < real.size(); ++i) {
+    entry.files.push_back(describe_change(place, real[i], changed[i], whole));
+    add_notes(entry.notes, shown_path(place, real[i].path), real[i], changed[i]);
+    undo.files.push_back(undo_of(real[i]));
+  }
+  if (!real.empty() && whole) {
+    entry.call = undo_->keep(std::move(undo));
+  }
+  entry.undoable = !entry.call.empty();
+  if (!real.empty() && !entry.undoable) {
+    entry.notes.emplace_back("This change cannot be undone: the old content is too large to keep.");
+  }
+  return entry;
+}
+
+contract::Outcome ToolSupport::failure(const Place& place, const Error& error) {
+  contract::ToolResult result;
+  result.confinement = place.confinement;
+  const bool argument = error.code() == ErrorCode::InvalidArgument &&
+                        !error.message().starts_with("invalid arguments:");
+  return {std::move(result), argument ? error.wrap("invalid arguments") : error};
+}
+
+std::string octal(std::uint32_t mode) {
+  return fmt::format("{:04o}", mode & 07777U);
+}
+
+std::string to_text(const Place& place, const ChangeEntry& entry) {
+  std::string text;
+  for (const ChangedEntry& file : entry.files) {
+    text += fmt::format("{} {}", file.change, shown_path(place, file.path));
+    if (file.from) {
+      text += fmt::format(" (from {})", shown_path(place, *file.from));
+    }
+    if (file.lines_added != 0 || file.lines_removed != 0) {
+      text += fmt::format(" (+{} -{} lines)", file.lines_added, file.lines_removed);
+    }
+    text += file.etag ? fmt::format(" [etag {}]\n", *file.etag) : std::string("\n");
+  }
+  if (!entry.call.empty()) {
+    text += fmt::format("[{}: undo_change takes it back]\n", entry.call);
+  }
+  for (const std::string& note : entry.notes) {
+    text += fmt::format("[{}]\n", note);
+  }
+  for (const ChangedEntry& file : entry.files) {
+    // A whole new file was just written by the caller and need not be read again.
+    if (file.change != "created") {
+      text += file.diff;
+    }
+  }
+  return text;
+}
+
+Result<> check_etag(const std::optional<std::string>& wanted, std::string_view bytes) {
+  if (!wanted) {
+    return {};
+  }
+  const std::string now = etag_of(bytes);
+  if (now != *wanted) {
+    return contract::fail(ErrorCode::Busy,
+                          fmt::format("the file has changed since that etag: it is {} now; read it "
+                                      "again before changing it",
+                                      now));
+  }
+  return {};
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,165 @@
+#include "undo_store.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+namespace bawn::files {
+
+namespace {
+
+using contract::Error;
+using contract::ErrorCode;
+
+/// Not every file system has O_TMPFILE; there the name lives for an instant.
+Result<os::UniqueFd> nameless_file(const std::string& directory) {
+  os::UniqueFd file(open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600));
+  if (file.get() < 0) {
+    std::string name = directory + "/undo-XXXXXX";
+    file = os::UniqueFd(mkostemp(name.data(), O_CLOEXEC));
+    if (file.get() < 0) {
+      return std::unexpected(
+          Error::from_errno(errno, "open", "cannot make the file for undo in " + directory));
+    }
+    unlink(name.c_str());
+  }
+  return file;
+}
+
+bool write_at(int fd, std::string_view bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (wrote < 0 && errno == EINTR) {
+      continue;
+    }
+    if (wrote <= 0) {
+      return false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+    offset += static_cast<std::uint64_t>(wrote);
+  }
+  return true;
+}
+
+bool read_at(int fd, std::string& bytes, std::uint64_t offset) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t got =
+        pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      return false;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+}  // namespace
+
+UndoStore::UndoStore(os::UniqueFd file, const Limits& limits)
+    : file_(std::move(file)), limits_(limits) {}
+
+Result<std::shared_ptr<UndoStore>> UndoStore::make(const std::string& directory,
+                                                   const Limits& limits) {
+  return std::shared_ptr<UndoStore>(new UndoStore(BAWN_TRY(nameless_file(directory)), limits));
+}
+
+void UndoStore::release(const Kept& kept) const {
+  // Where holes cannot be punched the file keeps its size; the limit then counts what is in use.
+  static_cast<void>(fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                              static_cast<off_t>(kept.offset), static_cast<off_t>(kept.size)));
+}
+
+void UndoStore::make_room(std::uint64_t size) {
+  while (!kept_.empty() && (kept_.size() >= limits_.changes || bytes_ + size > limits_.bytes)) {
+    release(kept_.front());
+    bytes_ -= kept_.front().size;
+    kept_.pop_front();
+  }
+  if (kept_.empty()) {
+    end_ = 0;
+  }
+}
+
+std::string UndoStore::keep(UndoChange change) {
+  Kept kept;
+  for (const UndoFile& file : change.files) {
+    kept.sizes.push_back(file.before ? file.before->bytes.size() : 0);
+    kept.size += kept.sizes.back();
+  }
+  if (kept.size > limits_.bytes || limits_.changes == 0) {
+    return {};
+  }
+  const std::lock_guard lock(mutex_);
+  make_room(kept.size);
+  kept.offset = end_;
+  for (UndoFile& file : change.files) {
+    if (file.before) {
+      if (!write_at(file_.get(), file.before->bytes, end_)) {
+        end_ = kept.offset;
+        return {};
+      }
+      end_ += file.before->bytes.size();
+      file.before->bytes = std::string();
+    }
+  }
+  bytes_ += kept.size;
+  change.call = fmt::format("change-{}", next_id_++);
+  std::string call = change.call;
+  kept.change = std::move(change);
+  kept_.push_back(std::move(kept));
+  return call;
+}
+
+Result<UndoChange> UndoStore::find(const std::string& session, const std::string& call) const {
+  const std::lock_guard lock(mutex_);
+  const Kept* last = nullptr;
+  for (const Kept& kept : kept_) {
+    if (kept.change.session != session) {
+      continue;
+    }
+    last = &kept;
+    if (kept.change.call != call) {
+      continue;
+    }
+    UndoChange change = kept.change;
+    std::uint64_t offset = kept.offset;
+    for (std::size_t i = 0; i < change.files.size(); ++i) {
+      if (change.files[i].before) {
+        change.files[i].before->bytes.resize(kept.sizes[i]);
+        if (!read_at(file_.get(), change.files[i].before->bytes, offset)) {
+          return contract::fail(ErrorCode::Internal, "the old content can no longer be read");
+        }
+        offset += kept.sizes[i];
+      }
+    }
+    return change;
+  }
+  return contract::fail(
+      ErrorCode::NotFound,
+      fmt::format("no change {} of this session is kept{}", call,
+                  last == nullptr ? "" : fmt::format("; the newest is {}", last->change.call)));
+}
+
+void UndoStore::drop(const std::string& session, const std::string& call) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+    return kept.change.session == session && kept.change.call == call;
+  });
+  if (found != kept_.end()) {
+    release(*found);
+    bytes_ -= found->size;
+    kept_.erase(found);
+  }
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,85 @@
+/// \file
+/// Old contents of changed files, for undo.
+#pragma once
+
+#include "bawn/contract/error.hpp"
+#include "bawn/os/unique_fd.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bawn::files {
+
+using contract::Result;
+
+/// One path of a change: what it was and what it became.
+struct UndoFile {
+  std::string path;  ///< absolute, as it was asked for
+  struct Old {
+    std::string bytes;
+    std::uint32_t mode = 0;
+    std::int64_t mtime_ns = 0;
+  };
+  std::optional<Old> before;              ///< none: it was not there
+  std::optional<std::string> after_etag;  ///< none: it is not there any more
+};
+
+/// A changing call.
+struct UndoChange {
+  std::string call;  ///< its id, given by the store
+  std::string session;
+  std::string tool;
+  std::vector<UndoFile> files;
+};
+
+/// Keeps changes of all sessions up to a number and a size, and drops the oldest first. The bytes
+/// lie in one file without a name: nobody else can open it, and it is gone with this process.
+///
+/// Threads: thread-safe.
+class UndoStore {
+ public:
+  struct Limits {
+    std::size_t bytes = 0;
+    std::size_t changes = 0;
+  };
+  /// Errors: the errno of making the file in `directory`.
+  static Result<std::shared_ptr<UndoStore>> make(const std::string& directory,
+                                                 const Limits& limits);
+
+  /// Keeps a change and returns its id, "change-7". Empty when it is too large to be kept, or could
+  /// not be written.
+  [[nodiscard]] std::string keep(UndoChange change);
+  /// The change of that id and session, with its bytes read back.
+  ///
+  /// Errors: NotFound, saying which are kept; Internal.
+  [[nodiscard]] Result<UndoChange> find(const std::string& session, const std::string& call) const;
+  /// Forgets it: what was undone cannot be undone again.
+  void drop(const std::string& session, const std::string& call);
+
+ private:
+  struct Kept {
+    UndoChange change;  ///< the bytes of its files are in the file
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::vector<std::size_t> sizes;
+  };
+  UndoStore(os::UniqueFd file, const Limits& limits);
+  void release(const Kept& kept) const;
+  void make_room(std::uint64_t size);
+
+  const os::UniqueFd file_;
+  const Limits limits_;
+  mutable std::mutex mutex_;
+  std::list<Kept> kept_;  ///< oldest first
+  std::uint64_t end_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace bawn::files

@@ -1,0 +1,30 @@
+/// \file
+/// The regular files below a directory, found through the file agent: what `rg --files` would list.
+#pragma once
+
+#include "bawn/files/place.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bawn::files {
+
+struct WalkOptions {
+  bool hidden = true;    ///< also names that begin with '.'; ".git" never
+  bool ignored = false;  ///< also what git's ignore rules leave out
+};
+
+struct Walk {
+  std::vector<std::string> files;  ///< relative to the root, sorted by bytes
+  std::vector<std::string> notes;  ///< directories that could not be read
+};
+
+/// Walks down from `root`, an absolute inside path of a directory. Links are not followed. As rg
+/// does, ignore rules are read within git repositories only.
+///
+/// Errors: of reading `root` itself; Cancelled; ResourceExhausted beyond two million files.
+[[nodiscard]] Result<Walk> walk_files(const contract::Context& context, const Place& place,
+                                      const std::string& root, const WalkOptions& options);
+
+}  // namespace bawn::files
