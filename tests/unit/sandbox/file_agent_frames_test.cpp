@@ -1,0 +1,209 @@
+// The agent itself, in a child of this test: requests of random bytes end it or are answered, and
+// touch nothing outside of its root.
+#include "agent/agent.hpp"
+#include "bawn/os/pipe.hpp"
+#include "file_answer.hpp"
+#include "support/temp_dir.hpp"
+#include "wire_encode.hpp"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+namespace {
+
+using namespace bawn::sandbox;
+using bawn::os::UniqueFd;
+using bawn::test::TempDir;
+using file_wire::Op;
+
+/// The same numbers in every run.
+class Random {
+ public:
+  std::uint32_t operator()() { return static_cast<std::uint32_t>(engine_()); }
+
+ private:
+  std::mt19937 engine_{11};
+};
+
+class FileAgentFramesTest : public testing::Test {
+ protected:
+  FileAgentFramesTest() {
+    root_ = (directory_.path() / "root").string();
+    directory_.write("root/a", "inside");
+    directory_.write("outside", "outside");
+    std::filesystem::create_symlink("../outside", root_ + "/link");
+  }
+  ~FileAgentFramesTest() override { stop(); }
+
+  void start() {
+    wire::Writer order;
+    order.u32(file_wire::kHoldPaths | file_wire::kHoldAttributes).u32(1).u32(1).text(root_);
+    order.u32(1).text(root_ + "/protected");
+    auto pair = *bawn::os::SocketPair::make();
+    pid_ = ::fork();
+    ASSERT_GE(pid_, 0);
+    if (pid_ == 0) {
+      pair.near.reset();
+      ::alarm(60);
+      if (warden::agent::keep_to(reinterpret_cast<const unsigned char*>(order.data().data()),
+                                 order.data().size())) {
+        warden::agent::serve(pair.far.get());
+      }
+      ::_exit(0);
+    }
+    stream_ = std::move(pair.near);
+  }
+  void stop() {
+    stream_.reset();
+    if (pid_ > 0) {
+      int status = 0;
+      ::waitpid(pid_, &status, 0);
+      EXPECT_TRUE(WIFEXITED(status)) << "the agent was ended by signal " << WTERMSIG(status);
+      pid_ = -1;
+    }
+  }
+
+  /// The answer's type, or 0 when the agent ended.
+  std::uint32_t ask(std::uint32_t op, const std::string& payload) {
+    wire::Header header{op, 7, static_cast<std::uint32_t>(payload.size())};
+    std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+    bytes += payload;
+    if (::send(stream_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0 ||
+        !receive(&header, sizeof header)) {
+      return 0;
+    }
+    EXPECT_EQ(header.id, 7U);
+    EXPECT_LE(header.length, file_wire::kMaxAnswer);
+    reply_.resize(header.length);
+    return receive(reply_.data(), reply_.size()) ? header.type : 0;
+  }
+  bool receive(void* into, std::size_t size) {
+    // Descriptors that come along are dropped by the kernel: there is no room for them.
+    return size == 0 ||
+           ::recv(stream_.get(), into, size, MSG_WAITALL) == static_cast<ssize_t>(size);
+  }
+
+  /// A request as the server makes it, with a path near the attacks.
+  std::string request(Op op, Random& random) const {
+    static constexpr const char* kNames[] = {"/a", "/link", "/new",       "/../outside", "/x/y/z",
+                                             "",   "/.",    "/protected", "/a/b"};
+    const auto path = [&] { return root_ + kNames[random() % std::size(kNames)]; };
+    wire::Writer out;
+    switch (op) {
+      case Op::Status:
+      case Op::SetMode:
+        out.u32(random());
+        break;
+      case Op::List:
+        out.u32(random() % 2).u64(random()).u64(random()).u64(random() % 3);
+        break;
+      case Op::Stage:
+        out.u32(random() % 2).text(".hidden");
+        break;
+      case Op::Discard:
+        out.text(".hidden");
+        break;
+      case Op::Commit:
+        out.u32(random() % 8).u32(random()).u32(random() % 4).text(".hidden");
+        break;
+      case Op::MakeDirectory:
+        out.u32(random()).u32(random() % 2);
+        break;
+      case Op::Rename:
+        out.u32(random() % 2).text(path());
+        break;
+      case Op::Remove:
+        out.u32(random() % 2);
+        break;
+      case Op::Open:
+      case Op::ReadLink:
+      case Op::RemoveDirectory:
+        break;
+    }
+    return out.text(path()).data();
+  }
+
+  TempDir directory_;
+  std::string root_;
+  std::string reply_;
+  UniqueFd stream_;
+  pid_t pid_ = -1;
+};
+
+TEST_F(FileAgentFramesTest, SoundRequestsAreAnswered) {
+  start();
+  wire::Writer open;
+  open.text(root_ + "/a");
+  EXPECT_EQ(ask(static_cast<std::uint32_t>(Op::Open), open.data()),
+            static_cast<std::uint32_t>(file_wire::Answer::Done));
+  EXPECT_TRUE(read_status(reply_));
+  wire::Writer outside;
+  outside.text(root_ + "/link");
+  EXPECT_EQ(ask(static_cast<std::uint32_t>(Op::Open), outside.data()),
+            static_cast<std::uint32_t>(file_wire::Answer::Failed));
+}
+
+TEST_F(FileAgentFramesTest, RandomRequestsEndItOrAreAnswered) {
+  Random random;
+  start();
+  int answered = 0;
+  int ended = 0;
+  for (int round = 0; round < 6000; ++round) {
+    const auto op = static_cast<Op>(random() % 12 + 1);
+    std::string payload = request(op, random);
+    for (unsigned change = random() % 3; change > 0; --change) {
+      payload[random() % payload.size()] = static_cast<char>(random());
+    }
+    if (random() % 16 == 0) {
+      payload.resize(random() % (payload.size() + 1));
+    }
+    const std::uint32_t type =
+        ask(random() % 64 == 0 ? random() : static_cast<std::uint32_t>(op), payload);
+    if (type == 0) {
+      ++ended;
+      stop();
+      start();
+      continue;
+    }
+    ++answered;
+    if (type == static_cast<std::uint32_t>(file_wire::Answer::Failed)) {
+      EXPECT_NE(read_failure(reply_, {op, "/"}).find<FileFailure>(), nullptr);
+    } else {
+      EXPECT_EQ(type, static_cast<std::uint32_t>(file_wire::Answer::Done));
+    }
+  }
+  EXPECT_GT(answered, 1000);
+  EXPECT_GT(ended, 100);
+  EXPECT_EQ(bawn::test::read_file(directory_.path() / "outside"), "outside");
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+    EXPECT_TRUE(entry.path().filename() == "root" || entry.path().filename() == "outside");
+  }
+  EXPECT_FALSE(std::filesystem::exists(root_ + "/protected"));
+}
+
+TEST_F(FileAgentFramesTest, AFrameBeyondTheLimitEndsIt) {
+  start();
+  EXPECT_EQ(ask(1, std::string(file_wire::kMaxRequest + 4, 'x')), 0U);
+}
+
+TEST_F(FileAgentFramesTest, AStartOrderThatIsCutIsRefused) {
+  wire::Writer order;
+  order.u32(0).u32(0).u32(1).text("/a");
+  const std::string whole = order.data();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(
+        warden::agent::keep_to(reinterpret_cast<const unsigned char*>(whole.data()), size));
+  }
+  EXPECT_TRUE(
+      warden::agent::keep_to(reinterpret_cast<const unsigned char*>(whole.data()), whole.size()));
+}
+
+}  // namespace
