@@ -9,7 +9,7 @@ endif()
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
-find_package(Boost 1.81 REQUIRED)  # headers: Asio and Beast, for the HTTP transport
+find_package(Boost 1.81 REQUIRED)  # headers: Asio for the egress proxy, with Beast for HTTP
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)

@@ -97,7 +97,8 @@ Result<int> run_command(const RunOptions& options) {
 
   sandbox::SpawnSpec spec;
   spec.argv = options.command;
-  spec.env = sandbox::session_environment(request.policy, wall.plan, own_environment());
+  spec.env = sandbox::session_environment(request.policy, wall.plan, own_environment(),
+                                          sandbox::proxy_port(*wall.warden));
   spec.cwd = start_directory(wall.plan.workspace);
   spec.standard_input = BAWN_TRY(duplicate(STDIN_FILENO));
   spec.standard_output = BAWN_TRY(duplicate(STDOUT_FILENO));

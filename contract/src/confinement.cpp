@@ -16,6 +16,15 @@ Json to_json(const Layer& layer) {
   return json;
 }
 
+Json to_json(const NetworkReach& network) {
+  Json json;
+  json["mode"] = network.mode;
+  json["proxy"] = network.proxy;
+  json["supervised"] = network.supervised;
+  json["hosts"] = network.hosts;
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Confinement& confinement) {
@@ -33,6 +42,9 @@ Json to_json(const Confinement& confinement) {
   json["layers"] = std::move(layers);
   json["guarantees"] = confinement.guarantees;
   json["notes"] = confinement.notes;
+  if (confinement.network) {
+    json["network"] = to_json(*confinement.network);
+  }
   return json;
 }
 

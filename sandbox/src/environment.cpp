@@ -94,10 +94,24 @@ class Environment {
   std::vector<std::string> entries_;
 };
 
+/// Both cases, since clients differ in which they read; curl takes http_proxy in lower case only.
+void lead_to_proxy(Environment& environment, std::uint16_t port) {
+  const std::string proxy = fmt::format("http://127.0.0.1:{}", port);
+  for (const char* name :
+       {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}) {
+    environment.set(name, proxy);
+  }
+  for (const char* name : {"NO_PROXY", "no_proxy"}) {
+    environment.set(name, "localhost,127.0.0.1,::1");
+  }
+  environment.set("NODE_USE_ENV_PROXY", "1");  // Node's fetch, from 22.21 and 24 on
+}
+
 }  // namespace
 
 std::vector<std::string> session_environment(const Policy& policy, const SessionPlan& plan,
-                                             const std::vector<std::string>& host) {
+                                             const std::vector<std::string>& host,
+                                             std::uint16_t proxy_port) {
   if (!policy.enforce) {
     return host;
   }
@@ -125,6 +139,9 @@ std::vector<std::string> session_environment(const Policy& policy, const Session
   // cache shared with the host would carry what a command put there to programs outside.
   environment.set("XDG_CACHE_HOME", plan.tmp + "/.cache");
   environment.set("npm_config_cache", plan.tmp + "/.cache/npm");
+  if (proxy_port != 0) {
+    lead_to_proxy(environment, proxy_port);
+  }
   return environment.take();
 }
 

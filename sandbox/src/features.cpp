@@ -1,5 +1,6 @@
 #include "bawn/sandbox/features.hpp"
 
+#include "bawn/os/unique_fd.hpp"
 #include "kernel_abi.hpp"
 #include "small_file.hpp"
 
@@ -42,6 +43,28 @@ void look_at_landlock(KernelFeatures& features) {
   }
 }
 
+/// A sysctl's number; `absent` when there is no such file.
+long read_number(const char* path, long absent) {
+  const std::string text = read_small_file(path);
+  long value = absent;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// Why a supervisor could not take a child's socket to connect it; empty when it can.
+std::string borrowing_blocker() {
+  const long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", 0);
+  if (scope >= 3 || (scope == 2 && ::geteuid() != 0)) {
+    return "Yama forbids to take a descriptor of another process (kernel.yama.ptrace_scope)";
+  }
+  const os::UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0U)));
+  const os::UniqueFd borrowed(
+      static_cast<int>(::syscall(SYS_pidfd_getfd, self.get(), self.get(), 0U)));
+  return borrowed.is_open() ? std::string()
+                            : fmt::format("a descriptor of another process cannot be taken: {}",
+                                          std::strerror(errno));
+}
+
 void look_at_seccomp(KernelFeatures& features) {
   // EFAULT: the mode is known and only the missing program is wrong.
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0) == -1 && errno == EFAULT) {
@@ -54,14 +77,9 @@ void look_at_seccomp(KernelFeatures& features) {
       actions.find("user_notif") != std::string::npos
           ? yes()
           : no("this kernel has no seccomp user notification (Linux 5.0 has)");
-}
-
-/// A sysctl's number; `absent` when there is no such file.
-long read_number(const char* path, long absent) {
-  const std::string text = read_small_file(path);
-  long value = absent;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  if (const std::string blocker = borrowing_blocker(); !blocker.empty()) {
+    features.seccomp_notify = no(blocker);
+  }
 }
 
 /// Why a user namespace cannot be made or is of no use; empty when nothing speaks against it.

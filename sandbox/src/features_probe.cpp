@@ -73,6 +73,9 @@ std::vector<Feature*> named(KernelFeatures& features, std::string_view name) {
   if (name == "ipc") {
     return {&features.ipc_namespace};
   }
+  if (name == "listener") {
+    return {&features.seccomp_notify};
+  }
   if (name == "uts") {
     return {&features.uts_namespace};
   }
@@ -86,7 +89,9 @@ std::string reason_of(std::string_view name, std::string_view verdict) {
   const auto parsed = std::from_chars(verdict.data(), verdict.data() + verdict.size(), errnum);
   const std::string_view step(
       parsed.ptr, static_cast<std::size_t>(verdict.data() + verdict.size() - parsed.ptr));
-  return fmt::format("a trial {} namespace failed at{}: {}", name, step, std::strerror(errnum));
+  return fmt::format("a trial {}{} failed at{}: {}", name == "listener" ? "seccomp " : "",
+                     name == "listener" ? "listener" : fmt::format("{} namespace", name), step,
+                     std::strerror(errnum));
 }
 
 }  // namespace
@@ -109,7 +114,7 @@ void apply_probe(KernelFeatures& features, std::string_view output) {
 
 KernelFeatures probe_features() {
   KernelFeatures features = assume_features();
-  if (!features.user_namespace.available) {
+  if (!features.user_namespace.available && !features.seccomp_notify.available) {
     return features;
   }
   const auto output = run_probe_program();

@@ -80,6 +80,27 @@ std::string name_walls(const LayersInForce& layers) {
   return by;
 }
 
+void note_network(Confinement& report, const Policy& policy, const LayersInForce& layers,
+                  const SessionPlan& plan) {
+  const NetworkPlan& network = plan.network;
+  if (policy.network == Network::AllowList && !network.proxy) {
+    report.notes.push_back(fmt::format("no host of the list can be reached: {}", network.blocker));
+  }
+  if (network.sockets_inside) {
+    report.notes.emplace_back(
+        "servers of the session listen on loopback from port 1024 on, and there is no UDP");
+  }
+  if (policy.network == Network::Full && !network.supervise) {
+    report.notes.push_back(
+        fmt::format("cloud metadata addresses are not kept out of reach: {}", network.blocker));
+  }
+  if (policy.network == Network::Full && network.supervise && layers.landlock_abi < 4) {
+    report.notes.emplace_back(
+        "a program with two threads can get past the check of cloud metadata addresses, since "
+        "Landlock (ABI 4) does not hold TCP here");
+  }
+}
+
 void note_costs(Confinement& report, const Policy& policy, const LayersInForce& layers,
                 const SessionPlan& plan, const Place& place) {
   const auto note = [&](bool when, const char* sentence) {
@@ -95,10 +116,13 @@ void note_costs(Confinement& report, const Policy& policy, const LayersInForce& 
   note(!layers.pid_namespace && layers.landlock_abi < 6,
        "the warden is not protected from the session's processes");
   const bool sockets_in_reach = !layers.mounts && layers.landlock_abi < 9;
-  note(layers.seccomp && sockets_in_reach && policy.network != Network::Full,
+  note(layers.seccomp && sockets_in_reach && policy.network != Network::Full &&
+           !plan.network.sockets_inside,
        "no sockets at all, Unix sockets included: nothing else would keep the host's out of reach");
-  note(layers.seccomp && sockets_in_reach && policy.network == Network::Full,
+  note(layers.seccomp && sockets_in_reach &&
+           (policy.network == Network::Full || plan.network.sockets_inside),
        "no Unix sockets: nothing else would keep the host's out of reach");
+  note_network(report, policy, layers, plan);
   note(!layers.mounts && place.private_tmp.empty(), "there is no private temporary directory");
   note(layers.mounts && layers.landlock_abi == 0 && !place.session_dir.empty(),
        "without Landlock a command can read the channel of its session's reports");
@@ -126,6 +150,10 @@ Confinement make_forecast(const Policy& policy, const KernelFeatures& features,
   // A call that may write anywhere is not confined, whatever else is in force.
   report.confined = state_of(Guarantee::FsWrite, policy, layers, place).held;
   if (policy.enforce) {
+    report.network = {.mode = std::string(to_string(policy.network)),
+                      .proxy = plan.network.proxy,
+                      .supervised = plan.network.supervise,
+                      .hosts = policy.hosts};
     report.by = name_walls(layers);
     note_costs(report, policy, layers, plan, place);
   }

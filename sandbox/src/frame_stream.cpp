@@ -116,7 +116,10 @@ bool FrameStream::hand_over(const std::function<void(Frame&&)>& take) {
     Frame frame{static_cast<wire::Type>(header.type), header.id,
                 buffer_.substr(at + sizeof header, header.length), os::UniqueFd()};
     at += sizeof header + header.length;
-    if (frame.type == wire::Type::Spawned) {
+    if (frame.type == wire::Type::Ready && !fds_.empty()) {
+      frame.fd = std::move(fds_.front());
+      fds_.pop_front();
+    } else if (frame.type == wire::Type::Spawned) {
       sound = !fds_.empty();
       if (sound) {
         frame.fd = std::move(fds_.front());

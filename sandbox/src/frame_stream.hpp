@@ -23,7 +23,7 @@ struct Frame {
   wire::Type type{};
   std::uint32_t id = 0;
   std::string payload;
-  os::UniqueFd fd;  ///< of a Spawned frame
+  os::UniqueFd fd;  ///< of a Spawned or Ready frame
 };
 
 /// Threads: send() is thread-safe; pump() is for one thread.

@@ -123,7 +123,7 @@ std::string session_directory_inside(const Place& place, bool with_mounts) {
 }
 
 LandlockPlan plan_landlock(const Policy& policy, int abi_version, bool with_mounts,
-                           const Place& place, bool with_network_namespace) {
+                           const Place& place, bool with_network_namespace, bool supervised) {
   LandlockPlan plan;
   if (!policy.enforce || abi_version < 1 || policy.landlock == LayerMode::Off) {
     return plan;
@@ -132,6 +132,8 @@ LandlockPlan plan_landlock(const Policy& policy, int abi_version, bool with_moun
   plan.handled_fs = handled_file_rights(plan.abi);
   if (plan.abi >= 4 && policy.network != Network::Full && !with_network_namespace) {
     plan.handled_net = abi::kBindTcp | abi::kConnectTcp;
+  } else if (plan.abi >= 4 && supervised) {
+    plan.handled_net = abi::kConnectTcp;  // the supervisor connects: nobody inside needs the right
   }
   if (plan.abi >= 6) {
     plan.scoped = abi::kScopeAbstractUnix | abi::kScopeSignal;

@@ -33,6 +33,8 @@ Json to_json(const Policy& policy) {
   json["protected_names"] = policy.protected_names;
   json["env_allow"] = policy.env_allow;
   json["network"] = to_string(policy.network);
+  json["hosts"] = policy.hosts;
+  json["host_addresses"] = policy.host_addresses;
   json["landlock"] = to_string(policy.landlock);
   json["seccomp"] = to_string(policy.seccomp);
   json["namespaces"] = to_string(policy.namespaces);

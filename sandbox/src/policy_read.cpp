@@ -1,5 +1,6 @@
 #include "bawn/sandbox/policy.hpp"
 #include "nearest.hpp"
+#include "net/host_rules.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,6 +44,18 @@ Result<> read_into(std::vector<std::string>& value, const Json& json, const std:
   value.clear();
   for (std::size_t i = 0; i < json.size(); ++i) {
     BAWN_TRY(read_into(value.emplace_back(), json[i], fmt::format("{}[{}]", path, i)));
+  }
+  return {};
+}
+
+Result<> read_into(std::map<std::string, std::string>& value, const Json& json,
+                   const std::string& path) {
+  if (!json.is_object()) {
+    return bad(path, "must be an object of texts");
+  }
+  value.clear();
+  for (const auto& [name, text] : json.items()) {
+    BAWN_TRY(read_into(value[name], text, fmt::format("{}.{}", path, name)));
   }
   return {};
 }
@@ -167,6 +180,8 @@ const std::vector<Member<Policy>>& policy_members() {
       member("protected_names", &Policy::protected_names),
       member("env_allow", &Policy::env_allow),
       member("network", &Policy::network),
+      member("hosts", &Policy::hosts),
+      member("host_addresses", &Policy::host_addresses),
       member("landlock", &Policy::landlock),
       member("seccomp", &Policy::seccomp),
       member("namespaces", &Policy::namespaces),
@@ -210,6 +225,11 @@ Result<> check(const Policy& policy) {
       return bad(fmt::format("protected_names[{}]", i),
                  "must be relative to a writable root and hold no \"..\", \".\" or empty step");
     }
+  }
+  BAWN_TRY(net::HostRules::make(policy));
+  if (policy.network != Network::AllowList && policy.network != Network::Full &&
+      !(policy.hosts.empty() && policy.host_addresses.empty())) {
+    return bad("hosts", "needs \"network\": \"allow-list\"");
   }
   if (!policy.enforce && policy.name != "unconfined") {
     return bad("enforce", "may be false only in the preset unconfined");

@@ -59,7 +59,7 @@ Policy unconfined() {
 }  // namespace
 
 std::vector<std::string> preset_names() {
-  return {"read-only", "workspace-write", "open-net", "unconfined"};
+  return {"read-only", "workspace-write", "workspace-net", "open-net", "unconfined"};
 }
 
 Result<Policy> preset(std::string_view name) {
@@ -76,11 +76,7 @@ Result<Policy> preset(std::string_view name) {
     return unconfined();
   }
   if (name == "workspace-net") {
-    return contract::fail(
-        ErrorCode::Unsupported,
-        "the policy workspace-net needs a proxy for its list of hosts, which this "
-        "version does not have; use workspace-write (no network) or open-net "
-        "(full network)");
+    return walled("workspace-net", true, Network::AllowList);
   }
   return contract::fail(
       ErrorCode::NotFound,

@@ -3,6 +3,8 @@
 #include "kernel_abi.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -221,6 +223,26 @@ void add_socket_types(Table& table) {
   }
 }
 
+/// What connects without connect(2), or connects later than it.
+void add_supervised_sockets(Table& table) {
+  constexpr std::uint64_t kFastOpen = 0x20000000;  // MSG_FASTOPEN
+  const char* const reason = "a connection without connect(2), which alone is judged";
+  const When supervised = When::Supervised;
+  table.refuse_if("sendto", {has_bits(3, kFastOpen)}, EOPNOTSUPP, reason, supervised);
+  table.refuse_if("sendmsg", {has_bits(2, kFastOpen)}, EOPNOTSUPP, reason, supervised);
+  table.refuse_if("sendmmsg", {has_bits(3, kFastOpen)}, EOPNOTSUPP, reason, supervised);
+  table.refuse_if("setsockopt", {low_half(1, IPPROTO_TCP), low_half(2, TCP_FASTOPEN_CONNECT)},
+                  EOPNOTSUPP, "connects when it first sends", supervised);
+  table.refuse_if("setsockopt", {low_half(1, IPPROTO_TCP), low_half(2, TCP_REPAIR)}, EPERM,
+                  "makes a connection by hand", supervised);
+  for (const std::uint64_t family : {std::uint64_t{AF_INET}, std::uint64_t{AF_INET6}}) {
+    table.refuse_if(
+        "socket",
+        {ArgTest{0, Kind::Equal, family, 0}, ArgTest{1, Kind::MaskedEqual, SOCK_DGRAM, 0xf}}, EPERM,
+        "without a network namespace UDP would reach everything", When::SupervisedInside);
+  }
+}
+
 std::vector<SeccompRule> make_rules() {
   Table table;
   add_mounts_and_namespaces(table);
@@ -230,6 +252,7 @@ std::vector<SeccompRule> make_rules() {
   add_other_processes(table);
   add_socket_families(table);
   add_socket_types(table);
+  add_supervised_sockets(table);
   return table.take();
 }
 
@@ -242,7 +265,8 @@ const std::vector<SeccompRule>& seccomp_rules() {
 
 bool applies(const SeccompRule& rule, const Policy& policy,
              const SeccompSituation& situation) noexcept {
-  const bool choose_by_family = policy.network == Network::Full || situation.network_namespace;
+  const bool choose_by_family =
+      policy.network == Network::Full || situation.network_namespace || situation.sockets_inside;
   switch (rule.when) {
     case When::Always:
       return true;
@@ -258,6 +282,10 @@ bool applies(const SeccompRule& rule, const Policy& policy,
       return choose_by_family;
     case When::SocketsInsideNoUnix:
       return choose_by_family && !situation.host_sockets_hidden;
+    case When::Supervised:
+      return situation.supervised;
+    case When::SupervisedInside:
+      return situation.sockets_inside;
     case When::HostSocketsReachable:
       return !situation.host_sockets_hidden;
   }

@@ -28,6 +28,8 @@ enum class When {
   SocketsUnixOnly,       ///< no network namespace and no network, Unix sockets are safe
   SocketsInside,         ///< a network namespace or the full network: choose by family
   SocketsInsideNoUnix,   ///< the same, but Unix sockets would reach the host's
+  Supervised,            ///< connect(2) is judged: no other way to connect
+  SupervisedInside,      ///< and without a network namespace: TCP only
   HostSocketsReachable,  ///< a Unix datagram socket could send to a path of the host's
 };
 

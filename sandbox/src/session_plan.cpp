@@ -56,10 +56,13 @@ Result<> check_guarantees(const Policy& policy, const SessionPlan& plan, const P
 }
 
 Result<> check_network(const Policy& policy, const SessionPlan& plan) {
-  if (policy.network == Network::AllowList) {
-    return contract::fail(ErrorCode::Unsupported,
-                          "network \"allow-list\" needs a proxy that this version does not have; "
-                          "use \"none\" or \"full\"");
+  if (policy.network == Network::AllowList && !plan.network.proxy && !policy.best_effort) {
+    return contract::fail(
+        ErrorCode::Unsupported,
+        fmt::format("network \"allow-list\" needs a network namespace, or the supervision of "
+                    "connect(2), and neither can be had here: {}; use \"none\", or set "
+                    "\"best_effort\" to start without a network",
+                    plan.network.blocker));
   }
   if (policy.network == Network::Loopback && !layers_of(plan).network_namespace) {
     return contract::fail(ErrorCode::Unsupported,
@@ -84,14 +87,17 @@ Result<> plan_layers(SessionPlan& plan, const Policy& policy, const KernelFeatur
     return contract::fail(ErrorCode::Internal,
                           "a plan without mounts needs the full survey of the place");
   }
-  plan.landlock =
-      plan_landlock(policy, features.landlock_abi, layers.mounts, place, layers.network_namespace);
+  plan.network = plan_network(policy, features, layers.network_namespace);
+  plan.landlock = plan_landlock(policy, features.landlock_abi, layers.mounts, place,
+                                layers.network_namespace, plan.network.supervise);
   if (features.seccomp.available) {
     plan.seccomp = BAWN_TRY(plan_seccomp(
         policy, SeccompSituation{.network_namespace = layers.network_namespace,
                                  .pid_namespace = layers.pid_namespace,
                                  .ipc_namespace = (plan.namespaces.clone_flags & abi::kNewIpc) != 0,
-                                 .host_sockets_hidden = layers.mounts || plan.landlock.abi >= 9}));
+                                 .host_sockets_hidden = layers.mounts || plan.landlock.abi >= 9,
+                                 .supervised = plan.network.supervise,
+                                 .sockets_inside = plan.network.sockets_inside}));
   }
   plan.hygiene = plan_hygiene(policy, features, layers.mounts);
   plan.hygiene.no_new_privs = policy.enforce;

@@ -9,9 +9,12 @@
 
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <unordered_map>
 
 namespace bawn::sandbox {
@@ -149,8 +152,10 @@ Result<std::string> encode(const SpawnSpec& spec) {
 /// The child says through its go socket whether it could enter its working directory. It does that
 /// itself, since a directory on a dead mount would keep the warden from everything else.
 ///
+/// `listener` gets the seccomp listener that came along, if any.
+///
 /// Errors: what chdir(2) gave; DeadlineExceeded.
-Result<> await_directory(const os::UniqueFd& go) {
+Result<> await_directory(const os::UniqueFd& go, os::UniqueFd& listener) {
   const auto context =
       contract::Context().with_deadline(contract::Context::Clock::now() + kAnswerLimit);
   if (!os::wait_readable(go.get(), context)) {
@@ -161,8 +166,22 @@ Result<> await_directory(const os::UniqueFd& go) {
                     kAnswerLimit.count()));
   }
   std::int32_t errnum = 0;
+  iovec part{&errnum, sizeof errnum};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
   // Nothing to read: it was killed or could not be set up. Its exit status says so.
-  if (::recv(go.get(), &errnum, sizeof errnum, MSG_DONTWAIT) == sizeof errnum && errnum != 0) {
+  const ssize_t count = ::recvmsg(go.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (const cmsghdr* const given = CMSG_FIRSTHDR(&message);
+      count > 0 && given != nullptr && given->cmsg_type == SCM_RIGHTS) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(given), sizeof fd);
+    listener.reset(fd);
+  }
+  if (count == sizeof errnum && errnum != 0) {
     return std::unexpected(
         Error::from_errno(errnum, "chdir",
                           fmt::format("cannot start a process: {} failed",
@@ -186,6 +205,9 @@ class WardenClient final : public Warden {
   [[nodiscard]] std::uint64_t start_time() const noexcept override { return launched_.start_time; }
   [[nodiscard]] std::uint64_t pid_namespace() const noexcept override {
     return launched_.pid_namespace;
+  }
+  [[nodiscard]] std::shared_ptr<Egress> egress() const override {
+    return launched_.egress;
   }
   [[nodiscard]] bool alive() const noexcept override {
     if (launched_.link->reads_by_waiting()) {
@@ -218,8 +240,12 @@ class WardenClient final : public Warden {
     // could not, which is the better thing to say.
     auto pidfd = os::Pidfd::adopt(std::move(answer->fd));
     const auto started = pidfd ? os::start_time(pidfd->pid()) : Result<std::uint64_t>(0);
-    if (auto placed = await_directory(go.near); !placed) {
+    os::UniqueFd listener;
+    if (auto placed = await_directory(go.near, listener); !placed) {
       return std::unexpected(explain(spec, std::move(placed).error()));
+    }
+    if (listener.is_open() && launched_.egress != nullptr) {
+      launched_.egress->supervise(std::move(listener));
     }
     if (!pidfd || !started) {
       return std::unexpected(!pidfd ? std::move(pidfd).error() : started.error());

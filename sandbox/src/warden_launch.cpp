@@ -65,7 +65,7 @@ bool may_fork(const SessionPlan& plan, const Warden::Options& options) {
 }
 
 Result<> read_ready(Launched& launched, const SessionPlan& plan) {
-  const Frame first = BAWN_TRY(launched.link->first_frame());
+  Frame first = BAWN_TRY(launched.link->first_frame());
   if (first.type == wire::Type::SetupFailed) {
     return std::unexpected(setup_error(plan, first));
   }
@@ -81,6 +81,12 @@ Result<> read_ready(Launched& launched, const SessionPlan& plan) {
   launched.pid_namespace = in.u64();
   launched.warden = BAWN_TRY(os::Pidfd::open(pid));
   launched.start_time = BAWN_TRY(os::start_time(pid));
+  if (plan.network.inside && !first.fd.is_open()) {
+    return contract::fail(ErrorCode::Internal, "the session's warden brought no proxy socket");
+  }
+  if (plan.network.proxy || plan.network.supervise) {
+    launched.egress = BAWN_TRY(Egress::start(plan.network, std::move(first.fd), {}));
+  }
   return {};
 }
 

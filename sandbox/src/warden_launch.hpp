@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bawn/os/pidfd.hpp"
+#include "bawn/sandbox/egress.hpp"
 #include "bawn/sandbox/warden.hpp"
 #include "warden_link.hpp"
 
@@ -19,6 +20,7 @@ struct Launched {
   std::uint64_t start_time = 0;
   std::uint64_t pid_namespace = 0;
   contract::Confinement report;
+  std::shared_ptr<Egress> egress;  ///< null when the plan has neither proxy nor supervisor
 };
 
 /// Errors: as Warden::start.

@@ -11,7 +11,7 @@
 
 namespace bawn::sandbox::wire {
 
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::uint32_t kPlanMagic = 0x4e575042;            // "BPWN"
 inline constexpr std::size_t kMaxPayload = std::size_t{4} << 20U;  ///< bytes after a header
 inline constexpr std::size_t kMaxPlan = std::size_t{16} << 20U;    ///< bytes of a plan blob
@@ -24,14 +24,15 @@ inline constexpr int kStreamFd = 4;  ///< the stub's and the warden's end of the
 enum class Type : std::uint32_t {
   /// fds: as the flags say, in the order stdin, stdout, stderr, go. Go is a stream socket: the
   /// child
-  /// writes the errno of its chdir(2) as 4 bytes, or 0, then one byte lets it execute.
+  /// writes the errno of its chdir(2) as 4 bytes, or 0, with them the seccomp listener if the
+  /// plan has one, then one byte lets it execute.
   Spawn = 1,
   Signal = 2,
   Tree = 3,
   /// fds: one end of a stream socket for a new file agent (file_wire.hpp has its order); answered
   /// by Spawned.
   Agent = 4,
-  Ready = 0x100,        ///< the wall stands; confirmations
+  Ready = 0x100,        ///< the wall stands; confirmations, and fds: the proxy's listening socket
   SetupFailed = 0x101,  ///< the wall could not be built; the sender ends
   Spawned = 0x102,      ///< fds: the pidfd
   Refused = 0x103,      ///< errno and where
@@ -56,7 +57,8 @@ enum PlanFlag : std::uint32_t {
   kNoNewPrivs = 1U << 5U,
   kChildScopeLayer = 1U << 6U,
   kSeccomp = 1U << 7U,
-  kForkedWarden = 1U << 8U,  ///< forked from the server: its signal handlers came along
+  kProxyListener = 1U << 9U,  ///< Ready brings a socket that listens inside, on the plan's port
+  kForkedWarden = 1U << 8U,   ///< forked from the server: its signal handlers came along
 };
 
 /// Bits of a spawn request.
@@ -99,6 +101,8 @@ enum class Step : std::uint32_t {
   Memory,
   Process,
   Session,
+  Proxy,
+  Listener,
 };
 
 /// What the warden confirms, one bit a layer.

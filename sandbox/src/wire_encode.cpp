@@ -26,6 +26,7 @@ std::uint32_t flags_of(const SessionPlan& plan) {
   add(walled || (plan.hygiene.apply && plan.hygiene.no_new_privs), kNoNewPrivs);
   add(plan.child_scope_layer, kChildScopeLayer);
   add(plan.seccomp.apply, kSeccomp);
+  add(plan.network.inside, kProxyListener);
   return flags;
 }
 
@@ -92,6 +93,9 @@ Result<std::string> encode_plan(const SessionPlan& plan, int server_pid,
   put_landlock(out, plan.landlock);
   out.u32(static_cast<std::uint32_t>(plan.seccomp.program.size()));
   out.bytes(plan.seccomp.program.data(), plan.seccomp.program.size() * sizeof(BpfInstruction));
+  out.u32(kInsideProxyPort);
+  out.u32(static_cast<std::uint32_t>(plan.network.program.size()));
+  out.bytes(plan.network.program.data(), plan.network.program.size() * sizeof(BpfInstruction));
   const auto& rlimits = plan.hygiene.rlimits;
   out.u32(plan.hygiene.apply ? static_cast<std::uint32_t>(rlimits.size()) : 0);
   for (std::size_t at = 0; plan.hygiene.apply && at < rlimits.size(); ++at) {
@@ -164,6 +168,10 @@ std::string_view to_text(Step step) noexcept {
       return "reserving memory";
     case Step::Process:
       return "starting the process";
+    case Step::Proxy:
+      return "opening the proxy's socket";
+    case Step::Listener:
+      return "supervising connect(2) (a seccomp listener)";
     case Step::Session:
       return "leaving the session of the terminal";
   }

@@ -53,6 +53,9 @@ bool read_plan(const unsigned char* data, std::size_t size, PlanView& plan) noex
   read_landlock(in, plan.landlock);
   plan.filter_length = in.count(kInstructionSize);
   plan.filter = in.bytes(plan.filter_length * kInstructionSize);
+  plan.proxy_port = in.u32();
+  plan.listener_length = in.count(kInstructionSize);
+  plan.listener_program = in.bytes(plan.listener_length * kInstructionSize);
   plan.rlimit_count = in.count(sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t));
   plan.rlimits = in;
   for (std::uint32_t at = 0; at < plan.rlimit_count && in.ok(); ++at) {
@@ -61,7 +64,8 @@ bool read_plan(const unsigned char* data, std::size_t size, PlanView& plan) noex
     (void)in.u64();
   }
   read_mounts(in, plan);
-  return in.finished() && plan.filter_length <= kMaxInstructions;
+  return in.finished() && plan.filter_length <= kMaxInstructions &&
+         plan.listener_length <= kMaxInstructions && plan.proxy_port <= 0xffff;
 }
 
 bool map_plan(int fd, PlanView& plan) noexcept {

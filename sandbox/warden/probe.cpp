@@ -3,6 +3,8 @@
 #include "warden.hpp"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -116,6 +118,19 @@ Verdict attempt(const Try& wanted) noexcept {
 
 }  // namespace
 
+namespace {
+
+/// A container's runtime may hold the one listener that a process can have.
+int probe_listener() noexcept {
+  static const sock_filter allow[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  PlanView plan;
+  plan.listener_program = reinterpret_cast<const unsigned char*>(allow);
+  plan.listener_length = 1;
+  return try_listener(plan).errnum;
+}
+
+}  // namespace
+
 int run_probe() noexcept {
   for (const Try& wanted : kTries) {
     const Verdict verdict = attempt(wanted);
@@ -128,7 +143,12 @@ int run_probe() noexcept {
       return 1;
     }
   }
-  return 0;
+  const int errnum = probe_listener();
+  char line[64];
+  const int length = errnum == 0
+                         ? snprintf(line, sizeof line, "listener ok\n")
+                         : snprintf(line, sizeof line, "listener fail %d seccomp\n", errnum);
+  return write(STDOUT_FILENO, line, static_cast<std::size_t>(length)) == length ? 0 : 1;
 }
 
 }  // namespace bawn::sandbox::warden

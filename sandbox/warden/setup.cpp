@@ -128,13 +128,15 @@ Failure prepare_station(const PlanView& plan, Station& station) noexcept {
     return {Step::Signals, errno, 0};
   }
   station.landlock_abi = plan.landlock.abi;
+  station.listener_program = plan.listener_length > 0 ? plan.listener_program : nullptr;
+  station.listener_length = plan.listener_length;
   if (plan.has(wire::kChildScopeLayer)) {
     station.scope_ruleset = make_scope_ruleset();
   }
   return {};
 }
 
-void send_ready(int stream, const Confirmed& confirmed) noexcept {
+void send_ready(int stream, const Confirmed& confirmed, int proxy) noexcept {
   static unsigned char buffer[kReplySize];
   Packer out{buffer, sizeof buffer};
   out.u32(wire::kVersion);
@@ -150,7 +152,7 @@ void send_ready(int stream, const Confirmed& confirmed) noexcept {
     out.u32(static_cast<std::uint32_t>(missing.errnum));
     out.u32(missing.index);
   }
-  (void)send_frame(stream, wire::Type::Ready, 0, out.data, out.size, -1);
+  (void)send_frame(stream, wire::Type::Ready, 0, out.data, out.size, proxy);
 }
 
 Failure set_hostname(const PlanView& plan) noexcept {
@@ -219,6 +221,8 @@ void run_warden(const PlanView& plan, int stream_fd, int life_fd) {
     confirmed.add_missing(Step::Session, errno, 0);
   }
   require(station.stream, apply_namespaces(plan, confirmed));
+  int proxy = -1;
+  require(station.stream, open_proxy(plan, proxy));
   // Until it is looked up anew, the working directory is one of the host's mounts.
   require(station.stream, failed_unless(chdir("/") == 0, Step::Descriptors));
   require(station.stream, take_null());
@@ -231,10 +235,14 @@ void run_warden(const PlanView& plan, int stream_fd, int life_fd) {
     require(station.stream,
             failed_unless(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, Step::Subreaper));
   }
+  require(station.stream, try_listener(plan));
   require(station.stream, prepare_station(plan, station));
   require(station.stream, apply_kernel_layers(plan, confirmed));
   confirmed.layers = layers_of(plan, station);
-  send_ready(station.stream, confirmed);
+  send_ready(station.stream, confirmed, proxy);
+  if (proxy >= 0) {
+    close(proxy);  // the server's alone: nothing inside may accept in its place
+  }
   serve(station);
 }
 

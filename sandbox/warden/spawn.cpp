@@ -217,6 +217,8 @@ pid_t start(Slot& slot, int& pidfd) noexcept {
 void fill(Slot& slot, const Station& station, const Order& order) noexcept {
   slot.cwd = order.cwd;
   slot.scope_ruleset = station.scope_ruleset;
+  slot.listener_program = station.listener_program;
+  slot.listener_length = station.listener_length;
   slot.new_session = (order.flags & wire::kNewSession) != 0;
   slot.terminal = (order.flags & wire::kTerminal) != 0;
   slot.die_with_warden = !station.own_pid_namespace;

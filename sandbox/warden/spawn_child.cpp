@@ -3,9 +3,13 @@
 #include "syscalls.hpp"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 
@@ -54,13 +58,49 @@ void arrange_descriptors(Slot& slot) noexcept {
   check(slot, raw_call(SYS_close_range, kGoFd + 1, ~0U, 0));
 }
 
+/// Asks the server about the calls that the program names, from here on; -1 when there is none. The
+/// listener is nowhere but here: the warden must never wait for the server's word.
+long install_listener(Slot& slot) noexcept {
+  if (slot.listener_program == nullptr) {
+    return -1;
+  }
+  const sock_fprog program = {
+      static_cast<unsigned short>(slot.listener_length),
+      reinterpret_cast<sock_filter*>(const_cast<unsigned char*>(slot.listener_program))};
+  const long listener = raw_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                 SECCOMP_FILTER_FLAG_NEW_LISTENER, raw_address(&program));
+  check(slot, listener);
+  return listener;
+}
+
+/// The word about the working directory, with the listener unless it is negative.
+void tell_server(std::int32_t errnum, long listener) noexcept {
+  iovec part = {&errnum, sizeof errnum};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (listener >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    auto* const header = reinterpret_cast<cmsghdr*>(control);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    *reinterpret_cast<int*>(CMSG_DATA(header)) = static_cast<int>(listener);
+  }
+  // Should the server be gone, the end of the socket is seen below.
+  (void)raw_call(SYS_sendmsg, kGoFd, raw_address(&message), MSG_NOSIGNAL);
+}
+
 /// Enters the working directory and tells the server, which waits for it. Done here because a
 /// directory on a dead mount blocks whoever enters it.
-void enter_directory(Slot& slot) noexcept {
+void enter_directory(Slot& slot, long listener) noexcept {
   const long result = raw_call(SYS_chdir, raw_address(slot.cwd));
-  const auto errnum = static_cast<std::int32_t>(-result);
-  // Should the server be gone, SIGPIPE is blocked, and the end of the pipe is seen below.
-  (void)raw_call(SYS_write, kGoFd, raw_address(&errnum), sizeof errnum);
+  tell_server(static_cast<std::int32_t>(-result), listener);
+  if (listener >= 0) {
+    raw_call(SYS_close, listener);
+  }
   check(slot, result);
 }
 
@@ -171,7 +211,8 @@ int child_entry(void* argument) noexcept {
   if (slot.terminal) {
     check(slot, raw_call(SYS_ioctl, 0, TIOCSCTTY, 0));
   }
-  enter_directory(slot);
+  const long listener = install_listener(slot);
+  enter_directory(slot, listener);
   apply_limits(slot);
   await_go(slot);
   unblock_signals();

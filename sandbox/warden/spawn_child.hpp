@@ -36,7 +36,9 @@ struct Slot {
   int error = -1;
   int go = -1;
   int scope_ruleset = -1;
-  int read_only_ruleset = -1;  ///< of this child alone
+  int read_only_ruleset = -1;                       ///< of this child alone
+  const unsigned char* listener_program = nullptr;  ///< struct sock_filter, or null
+  std::uint32_t listener_length = 0;
   bool new_session = false;
   bool terminal = false;  ///< descriptor 0 becomes the controlling terminal
   bool die_with_warden = false;

@@ -9,7 +9,8 @@
 ///   stat,
 ///             chdir, fcntl, dup3, close_range, socket + ioctl(SIOCSIFFLAGS), sethostname, setsid,
 ///             setgroups, setres[ug]id, capget, capset, prctl, keyctl, getrlimit, setrlimit,
-///             landlock_*, seccomp, sigprocmask, signalfd
+///             landlock_*, seccomp, sigprocmask, signalfd, clone + waitpid of a try,
+///             bind + listen of the proxy's socket
 ///   serving   poll, recv[msg], send[msg], read, clone, setpgid, wait4, kill of groups, pidfd_open,
 ///             pidfd_send_signal, openat, lseek and getdents64 below /proc, mmap/mprotect/munmap of
 ///             spawn slots, clock_gettime, landlock_*, open(O_PATH), fstat,
@@ -48,8 +49,11 @@ struct PlanView {
     std::uint32_t count = 0;
     wire::Reader rules;  ///< u64 access, text path
   } landlock;
-  const unsigned char* filter = nullptr;  ///< struct sock_filter
-  std::uint32_t filter_length = 0;        ///< instructions
+  const unsigned char* filter = nullptr;            ///< struct sock_filter
+  std::uint32_t filter_length = 0;                  ///< instructions
+  std::uint32_t proxy_port = 0;                     ///< with kProxyListener
+  const unsigned char* listener_program = nullptr;  ///< for each child; struct sock_filter
+  std::uint32_t listener_length = 0;                ///< instructions; 0 = no listener
   std::uint32_t rlimit_count = 0;
   wire::Reader rlimits;  ///< u32 resource, u64 soft, u64 hard
   std::uint32_t mount_count = 0;
@@ -122,6 +126,10 @@ int make_scope_ruleset() noexcept;
 /// no TCP; a negative errno when it cannot be made.
 int make_read_only_ruleset(std::uint32_t abi, std::uint32_t count, wire::Reader paths) noexcept;
 Failure apply_filter(const PlanView& plan) noexcept;
+/// Tries the children's filter with its listener in a process that ends at once.
+Failure try_listener(const PlanView& plan) noexcept;
+/// Puts the proxy's listening socket on the session's own loopback; -1 when the plan has none.
+Failure open_proxy(const PlanView& plan, int& fd) noexcept;
 
 // frames.cpp
 inline constexpr std::size_t kReplySize = std::size_t{64} << 10U;
@@ -155,8 +163,10 @@ struct Station {
   int stream = -1;
   int life = -1;
   int signals = -1;
-  int proc = -1;                   ///< /proc
-  int scope_ruleset = -1;          ///< for each child, or -1
+  int proc = -1;                                    ///< /proc
+  int scope_ruleset = -1;                           ///< for each child, or -1
+  const unsigned char* listener_program = nullptr;  ///< for each child, or null
+  std::uint32_t listener_length = 0;
   std::uint32_t landlock_abi = 0;  ///< 0 = the session has no Landlock
   bool own_pid_namespace = false;
 };

@@ -17,8 +17,8 @@ Result<std::shared_ptr<Session>> Session::start(SessionConfig config) {
                                                      .workspace = config.workspace,
                                                      .session_dir = directory,
                                                      .warden = config.warden}));
-  std::vector<std::string> environment =
-      sandbox::session_environment(config.policy, wall.plan, config.environment);
+  std::vector<std::string> environment = sandbox::session_environment(
+      config.policy, wall.plan, config.environment, sandbox::proxy_port(*wall.warden));
   auto session = BAWN_TRY(
       start_inside(std::move(config), directory, std::move(wall.warden), std::move(environment)));
   session->impl_->watch = std::move(wall.watch);

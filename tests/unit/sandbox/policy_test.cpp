@@ -45,14 +45,28 @@ TEST(Preset, AnUnknownNameIsAnsweredWithTheNearest) {
   EXPECT_EQ(policy.error().code(), ErrorCode::NotFound);
   EXPECT_EQ(policy.error().message(),
             "there is no policy \"workspace-rite\"; did you mean \"workspace-write\"?; known are "
-            "read-only, workspace-write, open-net, unconfined");
+            "read-only, workspace-write, workspace-net, open-net, unconfined");
 }
 
-TEST(Preset, WorkspaceNetIsRefusedUntilItsProxyExists) {
+TEST(Preset, WorkspaceNetReachesNoHostUntilSomeAreNamed) {
   const auto policy = preset("workspace-net");
-  ASSERT_FALSE(policy);
-  EXPECT_EQ(policy.error().code(), ErrorCode::Unsupported);
-  EXPECT_THAT(policy.error().message(), HasSubstr("proxy"));
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(policy->network, Network::AllowList);
+  EXPECT_TRUE(policy->hosts.empty());
+  EXPECT_THAT(policy->require, testing::Contains(Guarantee::Network));
+}
+
+TEST(PolicyJson, HostsAreReadWhenThePolicyIs) {
+  const auto read = [](const char* text) { return policy_from_json(Json::parse(text)); };
+  EXPECT_TRUE(read(R"({"extends":"workspace-net","hosts":["*.example.org:443","10.0.0.0/8:*"],
+                       "host_addresses":{"db.test":"127.0.0.1:5432"}})"));
+  EXPECT_THAT(read(R"({"extends":"workspace-net","hosts":["https://x.org/"]})").error().message(),
+              HasSubstr("policy member hosts[0]"));
+  EXPECT_THAT(
+      read(R"({"extends":"workspace-net","host_addresses":{"db.test":"other"}})").error().message(),
+      HasSubstr("host_addresses.db.test"));
+  EXPECT_THAT(read(R"({"extends":"workspace-write","hosts":["x.org"]})").error().message(),
+              HasSubstr("allow-list"));
 }
 
 TEST(PolicyJson, EveryPresetComesBackAsItWas) {

@@ -142,7 +142,9 @@ TEST(SeccompPlan, EachRuleIsHitByArgumentsMadeForIt) {
     const Policy policy =
         policy_named(rule.when == When::SocketsInsideNoUnix ? "open-net" : "workspace-write");
     const SeccompSituation situation{.network_namespace = rule.when == When::SocketsInside,
-                                     .host_sockets_hidden = rule.when == When::SocketsUnixOnly};
+                                     .host_sockets_hidden = rule.when == When::SocketsUnixOnly,
+                                     .supervised = rule.when == When::Supervised,
+                                     .sockets_inside = rule.when == When::SupervisedInside};
     if (!applies(rule, policy, situation)) {
       ADD_FAILURE() << rule.name << " applies nowhere: " << rule.reason;
       continue;

@@ -1,5 +1,6 @@
 #include "bawn/sandbox/plan.hpp"
 #include "guarantees.hpp"
+#include "kernel_abi.hpp"
 #include "samples.hpp"
 
 #include <gmock/gmock.h>
@@ -199,13 +200,55 @@ TEST(SessionPlan, OpenNetworkPromisesNoNetworkGuarantee) {
 
 TEST(SessionPlan, NetworksThatCannotBeHadAreRefusedInWords) {
   Policy policy = policy_named("workspace-write");
-  policy.network = Network::AllowList;
-  EXPECT_THAT(plan_session(policy, full_features(), place_for(policy)).error().message(),
-              HasSubstr("proxy"));
   policy.network = Network::Loopback;
   EXPECT_TRUE(plan_session(policy, full_features(), place_for(policy)));
   EXPECT_THAT(plan_session(policy, without("namespaces"), place_for(policy)).error().message(),
               HasSubstr("network namespace"));
+}
+
+TEST(SessionPlan, AListOfHostsIsReachedThroughAProxyWhereverItCanBeHeld) {
+  const Policy policy = policy_named("workspace-net");
+  const auto inside = plan_session(policy, full_features(), place_for(policy));
+  ASSERT_TRUE(inside);
+  EXPECT_TRUE(inside->network.proxy && inside->network.inside);
+  EXPECT_FALSE(inside->network.supervise) << "a network namespace leaves nothing to supervise";
+  EXPECT_THAT(inside->forecast.guarantees, Contains("network"));
+
+  const auto bare = plan_session(policy, without("namespaces"), place_for(policy));
+  ASSERT_TRUE(bare) << bare.error().message();
+  EXPECT_TRUE(bare->network.proxy && bare->network.supervise && bare->network.sockets_inside);
+  EXPECT_FALSE(bare->network.inside);
+  EXPECT_EQ(bare->landlock.handled_net, abi::kBindTcp | abi::kConnectTcp);
+  EXPECT_THAT(bare->forecast.guarantees, Contains("network"));
+}
+
+TEST(SessionPlan, AListOfHostsIsRefusedWhereNothingCanHoldIt) {
+  Policy policy = policy_named("workspace-net");
+  KernelFeatures features = without("namespaces");
+  features.seccomp_notify = {false, "no notification in this test"};
+  EXPECT_THAT(plan_session(policy, features, place_for(policy)).error().message(),
+              HasSubstr("no notification in this test"));
+  policy.best_effort = true;
+  const auto plan = plan_session(policy, features, place_for(policy));
+  ASSERT_TRUE(plan) << plan.error().message();
+  EXPECT_FALSE(plan->network.proxy || plan->network.supervise);
+  EXPECT_THAT(plan->forecast.guarantees, Contains("network")) << "then nothing is reached at all";
+  EXPECT_THAT(plan->forecast.notes, Contains(HasSubstr("no notification in this test")));
+}
+
+TEST(SessionPlan, TheFullNetworkIsSupervisedForTheSakeOfMetadataAddresses) {
+  const Policy policy = policy_named("open-net");
+  const auto plan = plan_session(policy, full_features(), place_for(policy));
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->network.supervise);
+  EXPECT_FALSE(plan->network.proxy || plan->network.sockets_inside);
+  EXPECT_EQ(plan->landlock.handled_net, abi::kConnectTcp) << "nobody connects but the supervisor";
+  KernelFeatures features = full_features();
+  features.seccomp_notify = {false, "no notification in this test"};
+  const auto open = plan_session(policy, features, place_for(policy));
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->landlock.handled_net, 0U);
+  EXPECT_THAT(open->forecast.notes, Contains(HasSubstr("metadata")));
 }
 
 TEST(SessionPlan, UnconfinedIsReportedAsSuch) {

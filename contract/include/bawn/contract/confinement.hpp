@@ -24,6 +24,16 @@ struct Layer {
   bool operator==(const Layer&) const = default;
 };
 
+/// What of the network a session can reach.
+struct NetworkReach {
+  std::string mode{};       ///< "none", "loopback", "allow-list", "full"
+  bool proxy = false;       ///< named hosts are reached through a proxy that decides and records
+  bool supervised = false;  ///< each TCP connection is judged by its address before it is made
+  std::vector<std::string> hosts{};  ///< what the policy names, as it names it
+
+  bool operator==(const NetworkReach&) const = default;
+};
+
 /// A report, or with `confirmed == false` a forecast made from the policy and the kernel's
 /// features.
 struct Confinement {
@@ -37,6 +47,7 @@ struct Confinement {
   std::vector<std::string> guarantees{};  ///< what holds: "fs-write", "secrets", "network", …
   std::vector<std::string>
       notes{};  ///< costs and limits that a reader must know, one sentence each
+  std::optional<NetworkReach> network{};  ///< absent when unconfined
 
   bool operator==(const Confinement&) const = default;
 };

@@ -9,6 +9,7 @@
 #include "bawn/sandbox/policy.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -172,12 +173,29 @@ struct FilePlan {
   std::vector<std::string> protected_paths;
 };
 
+/// How the session reaches the network, beyond what namespaces and the filter leave open.
+struct NetworkPlan {
+  bool proxy = false;  ///< the server has a proxy for the policy's hosts
+  /// The warden makes the proxy's socket in the session's network namespace; else it is the
+  /// server's own, on the host's loopback.
+  bool inside = false;
+  bool supervise = false;       ///< connect(2) on TCP is done by the server, for every child
+  bool sockets_inside = false;  ///< with `supervise`: nothing but the session's own loopback
+  std::vector<BpfInstruction> program;  ///< the filter with the listener, for each child
+  std::vector<std::string> hosts;       ///< as in Policy
+  std::map<std::string, std::string> host_addresses;
+  std::string blocker;  ///< why what the policy wants cannot be had; empty when it can
+};
+/// The port of the proxy inside, where the session has a network namespace of its own.
+inline constexpr std::uint16_t kInsideProxyPort = 41080;
+
 /// Everything a session's warden will do, and what it will say.
 struct SessionPlan {
   LandlockPlan landlock;
   SeccompPlan seccomp;
   NamespacePlan namespaces;
   HygienePlan hygiene;
+  NetworkPlan network;
   FilePlan files;
   bool child_scope_layer =
       false;  ///< no PID namespace: each child gets a scope-only Landlock layer
@@ -202,7 +220,8 @@ struct SessionPlan {
 /// The Landlock layer for one ABI. With mounts "/" is readable and masks hide the secrets; without,
 /// the readable siblings of the secrets are listed one by one.
 [[nodiscard]] LandlockPlan plan_landlock(const Policy& policy, int abi, bool with_mounts,
-                                         const Place& place, bool with_network_namespace = false);
+                                         const Place& place, bool with_network_namespace = false,
+                                         bool supervised = false);
 
 /// What other layers already hold, so that the filter need not.
 struct SeccompSituation {
@@ -211,6 +230,10 @@ struct SeccompSituation {
   bool ipc_namespace = false;
   /// The host's Unix sockets with a path cannot be reached: masked by mounts, or Landlock ABI 9.
   bool host_sockets_hidden = false;
+  /// connect(2) on TCP is done by the server: no way to connect may stay open beside it.
+  bool supervised = false;
+  /// Supervised, and without a network namespace: TCP sockets only.
+  bool sockets_inside = false;
 };
 
 /// Compiles the filter for this machine's architecture.
@@ -218,6 +241,10 @@ struct SeccompSituation {
 /// Errors: Unsupported (no libseccomp support for this machine), ResourceExhausted.
 [[nodiscard]] Result<SeccompPlan> plan_seccomp(const Policy& policy,
                                                const SeccompSituation& situation);
+
+/// The proxy and the supervisor of connect(2). The namespaces and the filter are planned before.
+[[nodiscard]] NetworkPlan plan_network(const Policy& policy, const KernelFeatures& features,
+                                       bool with_network_namespace);
 
 /// The namespace layer: clone flags and the mount steps in order. No flags when `features` has no
 /// user or mount namespaces.
@@ -241,9 +268,11 @@ struct SeccompSituation {
 [[nodiscard]] std::string session_directory_inside(const Place& place, bool with_mounts);
 
 /// The environment that enters a session: names allowed by the policy, none that looks like a
-/// credential unless named exactly, HOME, TMPDIR, PATH and the like made right for the inside.
+/// credential unless named exactly, HOME, TMPDIR, PATH and the like made right for the inside. With
+/// a proxy on `proxy_port` (0 = none) the variables that lead clients to it.
 [[nodiscard]] std::vector<std::string> session_environment(const Policy& policy,
                                                            const SessionPlan& plan,
-                                                           const std::vector<std::string>& host);
+                                                           const std::vector<std::string>& host,
+                                                           std::uint16_t proxy_port = 0);
 
 }  // namespace bawn::sandbox

@@ -20,7 +20,7 @@ using contract::ErrorCode;
 using contract::Json;
 using contract::Result;
 
-/// Reach of the network. AllowList is refused until its proxy exists.
+/// Reach of the network. AllowList reaches the policy's hosts, through a proxy in the server.
 enum class Network { None, Loopback, AllowList, Full };
 
 /// How much a layer is wanted: Required fails closed, Auto takes what is there, Off leaves it out.
@@ -54,6 +54,14 @@ struct Policy {
   std::vector<std::string> protected_names;  ///< relative to each writable root, kept read-only
   std::vector<std::string> env_allow;  ///< names (or prefix*) of environment variables that enter
   Network network = Network::None;
+  /// With AllowList what may be reached: HOST, *.HOST, * (every public host), ADDRESS or
+  /// ADDRESS/BITS, each with :PORTS (a comma list, FROM-TO, or *; without: 80 and 443). Addresses
+  /// that are not public must be named as addresses. With Full: cloud metadata addresses that stay
+  /// reachable.
+  std::vector<std::string> hosts;
+  /// Names that lead to a fixed ADDRESS or ADDRESS:PORT instead of what a resolver says; such an
+  /// address counts as named.
+  std::map<std::string, std::string> host_addresses;
   LayerMode landlock = LayerMode::Auto;
   LayerMode seccomp = LayerMode::Auto;
   LayerMode namespaces = LayerMode::Auto;
@@ -64,7 +72,8 @@ struct Policy {
   Limits limits;
 };
 
-/// The built-in policy of that name: read-only, workspace-write, open-net, unconfined.
+/// The built-in policy of that name: read-only, workspace-write, workspace-net,
+/// open-net, unconfined.
 ///
 /// Errors: NotFound, naming the known ones and the nearest.
 [[nodiscard]] Result<Policy> preset(std::string_view name);

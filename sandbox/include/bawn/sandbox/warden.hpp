@@ -7,6 +7,7 @@
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
 #include "bawn/os/unique_fd.hpp"
+#include "bawn/sandbox/egress.hpp"
 #include "bawn/sandbox/plan.hpp"
 
 #include <cstdint>
@@ -150,6 +151,10 @@ class Warden {
   /// Errors: Unsupported (this kind of warden has none), Closed.
   [[nodiscard]] virtual Result<std::shared_ptr<FileAgent>> file_agent();
 
+  /// The session's proxy and supervisor; null when the policy needs neither. Lives as long as the
+  /// warden's handle.
+  [[nodiscard]] virtual std::shared_ptr<Egress> egress() const { return nullptr; }
+
   /// False once the warden is gone; every waiting call then ended with Closed.
   [[nodiscard]] virtual bool alive() const noexcept = 0;
   /// Ends everything inside and waits until it is gone. Idempotent.
@@ -163,5 +168,11 @@ class Warden {
   /// no other call but the destructor, which does nothing more.
   virtual void abandon() { close(); }
 };
+
+/// Where clients inside find the proxy; 0 when there is none.
+[[nodiscard]] inline std::uint16_t proxy_port(const Warden& warden) {
+  const auto egress = warden.egress();
+  return egress == nullptr ? std::uint16_t{0} : egress->port();
+}
 
 }  // namespace bawn::sandbox
