@@ -35,6 +35,9 @@ int run_chosen(int argc, char** argv) {
   bawn::cli::add_run(app, chosen);
   bawn::cli::add_mcp(app, chosen);
   bawn::cli::add_call(app, chosen);
+  bawn::cli::add_shell(app, chosen);
+  bawn::cli::add_log(app, chosen);
+  bawn::cli::add_reap(app, chosen);
   bawn::cli::add_doctor(app, chosen);
 
   try {

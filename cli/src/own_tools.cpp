@@ -2,13 +2,12 @@
 
 #include "bawn/contract/record.hpp"
 #include "bawn/files/tools.hpp"
-#include "bawn/sandbox/wall.hpp"
 #include "bawn/shell/tools.hpp"
-#include "environment.hpp"
+#include "call_log.hpp"
 #include "reap.hpp"
 #include "record_log.hpp"
-#include "runtime_dir.hpp"
 #include "session_places.hpp"
+#include "session_setup.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -19,17 +18,14 @@ namespace {
 
 using contract::Result;
 
-/// The session's configuration, refused now rather than at the first call when it cannot work.
-Result<shell::SessionConfig> configure(const WallOptions& options) {
-  shell::SessionConfig config;
-  config.policy = BAWN_TRY(choose_policy(options));
-  const auto plan = BAWN_TRY(sandbox::forecast_wall(
-      {.policy = config.policy, .workspace = options.workspace, .session_dir = {}, .warden = {}}));
-  config.workspace = plan.workspace;
-  BAWN_TRY(check_apart_from_state(config.workspace));
-  config.state_dir = BAWN_TRY(runtime_dir());
-  config.environment = own_environment();
-  return config;
+/// The tools, whose answers the log sees.
+Result<std::vector<contract::ToolPtr>> with_log(std::vector<contract::ToolPtr> tools,
+                                                const std::string& runtime_dir) {
+  const auto log = BAWN_TRY(CallLog::open(runtime_dir));
+  for (contract::ToolPtr& tool : tools) {
+    tool = BAWN_TRY(logged(std::move(tool), log));
+  }
+  return tools;
 }
 
 /// The shell's tools and the file tools over the same sessions.
@@ -47,8 +43,9 @@ Result<std::vector<contract::ToolPtr>> tools_over(const std::shared_ptr<shell::S
 
 Result<OwnTools> make_own_tools(const WallOptions& options) {
   OwnTools own;
-  own.pool = std::make_shared<shell::SessionPool>(BAWN_TRY(configure(options)));
-  own.tools = BAWN_TRY(tools_over(own.pool));
+  own.pool = std::make_shared<shell::SessionPool>(BAWN_TRY(configure_sessions(options)));
+  auto tools = BAWN_TRY(tools_over(own.pool));
+  own.tools = BAWN_TRY(with_log(std::move(tools), own.pool->config().state_dir));
   end_left_behind(own.pool->config().state_dir + "/records");
   const auto records = BAWN_TRY(RecordLog::open(own.pool->config().state_dir));
   own.context = contract::with_recorder(

@@ -7,81 +7,80 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 
 namespace bawn::cli {
 namespace {
 
 using contract::Json;
 
-struct Identity {
-  int pid = 0;
-  std::uint64_t start_time = 0;
-};
-
-/// "<pid>-<start time>.jsonl", with ".1" behind it for the older half.
-std::optional<Identity> server_of(std::string_view name) {
-  Identity server;
-  const char* end = name.data() + name.size();
-  const auto [dash, bad_pid] = std::from_chars(name.data(), end, server.pid);
-  if (bad_pid != std::errc() || dash == end || *dash != '-' || server.pid <= 0) {
-    return std::nullopt;
-  }
-  const auto [rest, bad_time] = std::from_chars(dash + 1, end, server.start_time);
-  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
-  if (bad_time != std::errc() || (suffix != ".jsonl" && suffix != ".jsonl.1")) {
-    return std::nullopt;
-  }
-  return server;
-}
-
-bool is_alive(const Identity& process) {
-  const auto found = os::start_time(process.pid);
-  return found && *found == process.start_time;
-}
-
-void end_if_alive(const Json& data, const char* pid, const char* start_time) {
+std::optional<ProcessIdentity> process_in(const Json& data, const char* pid,
+                                          const char* start_time) {
   if (!data.contains(pid) || !data[pid].is_number_integer() || !data.contains(start_time) ||
       !data[start_time].is_number_unsigned()) {
-    return;
+    return std::nullopt;
   }
-  const Identity process{data[pid].get<int>(), data[start_time].get<std::uint64_t>()};
-  if (process.pid <= 1) {
-    return;
-  }
-  // Held first and compared afterwards, so that the one compared is the one that is ended.
-  const auto held = os::Pidfd::open(process.pid);
-  if (held && is_alive(process)) {
-    std::ignore = held->signal(SIGKILL);
-  }
+  const ProcessIdentity process{data[pid].get<int>(), data[start_time].get<std::uint64_t>()};
+  return process.pid > 1 ? std::optional(process) : std::nullopt;
 }
 
-void end_what_is_named(const std::filesystem::path& file, const std::string& boot) {
-  std::ifstream in(file, std::ios::binary);
-  for (std::string line; std::getline(in, line);) {
-    const auto record = contract::parse_json(line);
-    if (!record || !record->is_object() || !record->contains("data") ||
-        !(*record)["data"].is_object()) {
-      continue;  // the last line of a server that was killed while it wrote
-    }
-    const Json& data = (*record)["data"];
-    if (data.contains("boot_id") && data["boot_id"] == boot) {
-      end_if_alive(data, "warden_pid", "warden_start_time");
-      end_if_alive(data, "pid", "start_time");
+/// One server's file.
+class Reaper {
+ public:
+  Reaper(ProcessIdentity server, std::string boot, Reap reap)
+      : server_(server), boot_(std::move(boot)), reap_(reap) {}
+
+  void read(const std::filesystem::path& file, std::vector<LeftBehind>& found) {
+    std::ifstream in(file, std::ios::binary);
+    for (std::string line; std::getline(in, line);) {
+      const auto record = contract::parse_json(line);
+      if (!record || !record->is_object() || !record->contains("data") ||
+          !(*record)["data"].is_object()) {
+        continue;  // the last line of a server that was killed while it wrote
+      }
+      const Json& data = (*record)["data"];
+      if (data.contains("boot_id") && data["boot_id"] == boot_) {
+        take("warden", process_in(data, "warden_pid", "warden_start_time"), data, found);
+        take("process", process_in(data, "pid", "start_time"), data, found);
+      }
     }
   }
-}
+
+ private:
+  void take(const char* what, const std::optional<ProcessIdentity>& process, const Json& data,
+            std::vector<LeftBehind>& found) const {
+    const auto same = [&](const LeftBehind& left) { return left.process == *process; };
+    if (!process || std::any_of(found.begin(), found.end(), same)) {
+      return;
+    }
+    // Held first and compared afterwards, so that the one compared is the one that is ended.
+    const auto held = os::Pidfd::open(process->pid);
+    if (!held || !is_alive(*process)) {
+      return;
+    }
+    LeftBehind left{.server = server_, .process = *process, .what = what, .session = {}};
+    if (data.contains("session") && data["session"].is_string()) {
+      left.session = data["session"].get<std::string>();
+    }
+    left.ended = reap_ == Reap::End && held->signal(SIGKILL).has_value();
+    found.push_back(std::move(left));
+  }
+
+  ProcessIdentity server_;
+  std::string boot_;
+  Reap reap_;
+};
 
 }  // namespace
 
-void end_left_behind(const std::string& records_folder) {
+std::vector<LeftBehind> end_left_behind(const std::string& records_folder, Reap reap) {
+  std::vector<LeftBehind> found;
   const auto boot = os::boot_id();
   std::error_code failed;
   std::filesystem::directory_iterator entry(records_folder, failed);
@@ -91,9 +90,12 @@ void end_left_behind(const std::string& records_folder) {
     if (!server || is_alive(*server) || !entry->is_regular_file(failed)) {
       continue;
     }
-    end_what_is_named(entry->path(), *boot);
-    ::unlink(entry->path().c_str());
+    Reaper(*server, *boot, reap).read(entry->path(), found);
+    if (reap == Reap::End) {
+      ::unlink(entry->path().c_str());
+    }
   }
+  return found;
 }
 
 }  // namespace bawn::cli

@@ -2,16 +2,30 @@
 /// Ending what a dead server left behind, by its records.
 #pragma once
 
+#include "server_file.hpp"
+
 #include <string>
+#include <vector>
 
 namespace bawn::cli {
 
-/// Reads the record files of servers that are gone and removes them. A warden or a process that a
-/// record names and that still runs is ended by SIGKILL, but only where boot, number and start time
-/// match: a reused number is never hit.
+/// A process that a dead server's record names and that still ran.
+struct LeftBehind {
+  ProcessIdentity server;
+  ProcessIdentity process;
+  std::string what;     ///< "warden", or "process": the shell or a program
+  std::string session;  ///< of the record; may be empty
+  bool ended = false;   ///< false when it could not be signalled, or when nothing was to be done
+};
+
+enum class Reap { End, OnlyLook };
+
+/// Reads the record files of servers that are gone. A warden or a process that a record names and
+/// that still runs is ended by SIGKILL, but only where boot, number and start time match: a reused
+/// number is never hit. The files are removed then. With OnlyLook nothing is ended or removed.
 ///
-/// What cannot be read or ended is left to the next start; a start never fails by it.
+/// What cannot be read or ended is left to the next time; this never fails.
 /// Blocking: file reads. Threads: call it before serving.
-void end_left_behind(const std::string& records_folder);
+std::vector<LeftBehind> end_left_behind(const std::string& records_folder, Reap reap = Reap::End);
 
 }  // namespace bawn::cli

@@ -6,17 +6,16 @@
 
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/record.hpp"
-#include "bawn/os/unique_fd.hpp"
+#include "json_lines.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <utility>
 
 namespace bawn::cli {
 
-/// Appends records with one write(2) each. Beyond `kMaxBytes` the file is moved to "<name>.1",
-/// replacing an older one, and a new one begins.
+/// The records of one server, bounded as JsonLines is.
 ///
 /// Threads: thread-safe.
 class RecordLog {
@@ -36,16 +35,12 @@ class RecordLog {
   /// Errors: by errno of write(2); the caller then must not let the process act.
   [[nodiscard]] contract::Result<> append(const contract::Record& record);
 
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& path() const noexcept { return lines_->path(); }
 
  private:
-  RecordLog(std::string path, os::UniqueFd fd);
-  [[nodiscard]] contract::Result<> begin_anew();
+  explicit RecordLog(std::unique_ptr<JsonLines> lines) : lines_(std::move(lines)) {}
 
-  std::string path_;
-  std::mutex mutex_;
-  os::UniqueFd fd_;
-  std::uint64_t bytes_ = 0;
+  std::unique_ptr<JsonLines> lines_;
 };
 
 }  // namespace bawn::cli

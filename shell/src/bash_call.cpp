@@ -37,9 +37,7 @@ std::vector<std::string> poisonous_options(const StepReport& report) {
 
 BashCall::BashCall(Session::Impl& session, CallPtr record, BashRequest request,
                    const contract::Context& context)
-    : DrivenCall(std::move(record), {.timeout = request.timeout,
-                                     .on_timeout = request.on_timeout,
-                                     .output_limit = request.output_limit}),
+    : DrivenCall(std::move(record), request.timeout, request.output_limit),
       session_(session),
       request_(std::move(request)),
       recording_(context.detached()),
@@ -55,24 +53,21 @@ CallScope BashCall::scope() const {
           .shell_inside_pid = child.inside_pid()};
 }
 
-Result<bool> BashCall::check_text(const contract::Context& context) {
-  if (!request_.check_syntax) {
-    return true;
-  }
-  const auto fault = BAWN_TRY(session_.check_syntax(context, request_.command));
-  if (!fault) {
-    return true;
-  }
-  CallResult result = faulty(*fault);
-  session_.complete(result);
-  session_.release_step();
-  record_->finish(std::move(result));
-  return false;
-}
-
 Result<bool> BashCall::begin(const contract::Context& context) {
-  if (!BAWN_TRY(check_text(context))) {
-    return false;
+  if (request_.check_syntax) {
+    const auto fault = BAWN_TRY(session_.checker->check(context, request_.command));
+    if (!session_.checker->ready()) {
+      session_.keeper->ask_spare();  // the next check finds one waiting
+    }
+    if (fault) {
+      CallResult result;
+      result.reason = fault->reason;
+      result.message = fault->message;
+      session_.complete(result);
+      session_.release_step();
+      record_->finish(std::move(result));
+      return false;
+    }
   }
   if (request_.command.find("\r\n") != std::string::npos) {
     notes_.emplace_back(
@@ -94,37 +89,20 @@ Result<bool> BashCall::begin(const contract::Context& context) {
   return true;
 }
 
-Result<> BashCall::open_input() {
-  const std::string name = name_ + ".i";
-  if (!request_.input_open) {
-    return request_.input ? session_.dir.write_text(name, *request_.input) : Result<>();
-  }
-  InputFifo fifo = BAWN_TRY(session_.dir.make_input(name));
-  const int inner = fifo.read.get();
-  auto feed = BAWN_TRY(InputFeed::make(std::move(fifo.write), std::move(fifo.read), inner));
-  BAWN_TRY(feed->write(request_.input.value_or("")));
-  record_->set_input(std::move(feed));
-  return {};
-}
-
 Result<> BashCall::send_step() {
   const SessionDir& dir = session_.dir;
-  const bool has_input = request_.input || request_.input_open;
-  const bool wrapped = !request_.cwd.empty() || !request_.environment.empty();
-  const std::string text_name = wrapped ? name_ + ".t" : name_;
-  BAWN_TRY(dir.write_text(text_name, request_.command, text_trailer()));
-  if (wrapped) {
-    BAWN_TRY(dir.write_text(
-        name_, wrapper_script(dir.read_side() + text_name, session_.absolute(request_.cwd),
-                              request_.environment)));
+  BAWN_TRY(dir.write_text(name_, request_.command, text_trailer()));
+  std::string flags;
+  if (request_.input) {
+    BAWN_TRY(dir.write_text(name_ + ".i", *request_.input));
+    flags += 'i';
   }
-  BAWN_TRY(open_input());
-  const std::string flags =
-      fmt::format("{}{}{}", has_input ? "i" : "", request_.keep_options ? "k" : "",
-                  request_.cwd.empty() ? "" : "c");
+  if (request_.keep_options) {
+    flags += 'k';
+  }
   out_ = BAWN_TRY(dir.make_output(name_ + ".o"));
   err_ = BAWN_TRY(dir.make_output(name_ + ".e"));
-  record_->set_script(dir.read_side() + text_name);
+  record_->set_script(dir.read_side() + name_);
   pump_.emplace(record_, out_.read.get(), err_.read.get(), session_.shell()->child().exit_event(),
                 &session_.reports, nonce_);
   not_before_ = start_time_now();
@@ -133,10 +111,7 @@ Result<> BashCall::send_step() {
       name_, record_->number, flags));
 }
 
-BashCall::Look BashCall::look() {
-  // Looks at a shell that took the extra line and does not report: enough of them for a machine
-  // that is busy elsewhere.
-  constexpr int kEnough = 5;
+std::optional<StopResult> BashCall::look() {
   BashProcess& shell = *session_.shell();
   if (queued_ == 0) {
     // A text can take away PROMPT_COMMAND and then be cut off by an error, so that nothing reports.
@@ -144,27 +119,24 @@ BashCall::Look BashCall::look() {
     if (shell.write_line(kProbe)) {
       queued_ = kProbe.size() + 1;
     }
-    return {.stopped = {}, .soon = true};
+    return std::nullopt;
   }
-  if (shell.unread() != 0) {
-    return {};
-  }
-  // The line is taken, so the shell is at its prompt, and still no report came: it cannot report
+  // The line is taken, so the shell is at its prompt, and twice no report came: it cannot report
   // (no descriptors left, a trap that skips commands). It is of no more use.
-  if (++looks_taken_ < kEnough) {
-    return {.stopped = {}, .soon = true};
+  if (shell.unread() != 0 || !std::exchange(was_taken_, true)) {
+    return std::nullopt;
   }
   StopResult stopped;
   stopped.killed_shell = true;
   stopped.step = "shell_restart";
   std::ignore = signal_process(*session_.warden, shell.child().inside_pid(), SIGKILL);
   stopped.exited = pump_->wait(Clock::now() + std::chrono::seconds(1)).exited;
-  return {.stopped = std::move(stopped), .soon = false};
+  return stopped;
 }
 
 StopResult BashCall::stop() {
   Stopper stopper(*session_.warden, scope(), session_.config.limits.stop_grace, *pump_,
-                  session_.shell(), queued_, nonce_);
+                  session_.shell(), queued_);
   return stopper.run();
 }
 
@@ -179,8 +151,9 @@ bool BashCall::release_streams() {
   dir.remove_output(name_ + ".o");
   dir.remove_output(name_ + ".e");
   dir.remove_text(name_);
-  dir.remove_text(name_ + ".t");
-  dir.remove_text(name_ + ".i");
+  if (request_.input) {
+    dir.remove_text(name_ + ".i");
+  }
   return out_held || err_held;
 }
 

@@ -31,12 +31,13 @@ Result<std::optional<Json>> write_process_record(const contract::Context& contex
   data["start_time"] = record.child->start_time();
   // The shell leads a session and gives each pipeline a group of its own; a program leads its
   // group.
-  data[record.is_shell ? "sid" : "pgid"] = record.child->inside_pid();
+  data[record.is_shell ? "sid" : "pgid"] = record.child->pid();
+  data[record.is_shell ? "inside_sid" : "inside_pgid"] = record.child->inside_pid();
   data["warden_pid"] = record.warden->pid();
   data["warden_start_time"] = record.warden->start_time();
   data["pid_namespace"] = record.warden->pid_namespace();
   if (!record.groups.empty()) {
-    data["groups"] = record.groups;
+    data["inside_groups"] = record.groups;
   }
   BAWN_TRY(contract::write_record(context,
                                   contract::Record{.name_space = kProcessRecord, .data = data}));

@@ -127,7 +127,8 @@ class Attributes {
     (void)::sigemptyset(&none);
     (void)::posix_spawnattr_setsigdefault(&attributes_, &every);
     (void)::posix_spawnattr_setsigmask(&attributes_, &none);
-    (void)::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    (void)::posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   }
   ~Attributes() { (void)::posix_spawnattr_destroy(&attributes_); }
   Attributes(const Attributes&) = delete;

@@ -12,7 +12,8 @@
 namespace bawn::os {
 
 /// What to start. Signals are reset to their defaults, none is blocked, and no descriptor enters
-/// but 0, 1, 2 and those named in `fds`.
+/// but 0, 1, 2 and those named in `fds`. It leads a process group of its own: what a terminal sends
+/// to ours (Ctrl-C) is for us to handle.
 struct SpawnOptions {
   std::string program;            ///< path; not looked up in PATH
   std::vector<std::string> argv;  ///< argv[0] included

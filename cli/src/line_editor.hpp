@@ -1,0 +1,45 @@
+/// \file
+/// Lines typed by a person: editing, history and completion by libedit where it is installed and
+/// standard input is a terminal, plain lines elsewhere.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bawn::cli {
+
+/// Completions of the last word of `text`, each as the whole word; for paths with their directory.
+using Completer = std::function<std::vector<std::string>(const std::string& word)>;
+
+/// Threads: for the main thread.
+class LineEditor {
+ public:
+  enum class End { Line, Interrupted, EndOfInput };
+  struct Typed {
+    End end = End::EndOfInput;
+    std::string text;  ///< without the line end
+  };
+
+  /// libedit's when it can be had, else one that reads plain lines and prints no prompt unless
+  /// standard input is a terminal.
+  static std::unique_ptr<LineEditor> make(Completer completer);
+  virtual ~LineEditor() = default;
+
+  /// Blocks until a line was typed. Ctrl-C gives Interrupted and drops what was typed (with
+  /// libedit; plain reading leaves SIGINT to its handler).
+  [[nodiscard]] virtual Typed read(const std::string& prompt) = 0;
+  /// Remembers a whole command for the arrow keys; kept in memory only.
+  virtual void remember(const std::string& command) = 0;
+  /// Why there is no editing; empty when there is, or when nobody would miss it.
+  [[nodiscard]] virtual std::string limits() const { return {}; }
+};
+
+/// The last word of a command line as far as blanks tell; quotes are not looked at.
+[[nodiscard]] std::string last_word(const std::string& text);
+/// What all of `words` begin with.
+[[nodiscard]] std::string common_prefix(const std::vector<std::string>& words);
+
+}  // namespace bawn::cli
