@@ -37,6 +37,8 @@ struct Setup {
 std::vector<Row> start_rows(const Setup& setup);
 /// `:` in a bash that stays: pipes, the shell library, MCP; and the protocol alone.
 std::vector<Row> call_rows(const Setup& setup);
+/// A file opened, read and written through the file agent.
+std::vector<Row> file_rows(const Setup& setup);
 /// From the start of a server to the answer of its first request.
 std::vector<Row> first_answer_rows(const Setup& setup);
 /// Memory of a server, MiB of proportional set size.
