@@ -81,7 +81,8 @@ bool keep_to(const unsigned char* order, std::size_t length) noexcept {
     if (flags == 0 || root_count == kMaxRoots) {
       continue;
     }
-    const int fd = open_at(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0);
+    // The plan's roots are canonical: a link is one that was put there since.
+    const int fd = open_at(AT_FDCWD, path, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
     const std::size_t size = strcmp(path, "/") == 0 ? 0 : strlen(path);
     if (fd >= 0) {
       roots[root_count++] = {fd, path, size, writable};

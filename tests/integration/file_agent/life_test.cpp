@@ -186,4 +186,23 @@ TEST_P(FileAgentLifeTest, EndsWithTheSession) {
   EXPECT_EQ(wall_.warden->file_agent().error().code(), ErrorCode::Closed);
 }
 
+TEST(FileAgentForkedTest, AForkedWardenHasOneToo) {
+  BAWN_REQUIRE("user-namespaces");
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer does not survive that fork";
+#endif
+  const bawn::test::TempDir workspace;
+  workspace.write("a", "x");
+  bawn::sandbox::WallRequest request;
+  request.policy = *bawn::sandbox::preset("workspace-write");
+  request.workspace = workspace.path();
+  request.warden.fork_stub = true;
+  const auto wall = bawn::sandbox::raise_wall(request);
+  ASSERT_TRUE(wall) << wall.error().message();
+  const auto files = wall->warden->file_agent();
+  ASSERT_TRUE(files) << files.error().message();
+  EXPECT_TRUE((*files)->open(Context(), workspace.path() / "a"));
+  EXPECT_TRUE(wall->warden->tree()->empty());
+}
+
 }  // namespace

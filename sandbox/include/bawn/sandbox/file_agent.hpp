@@ -184,9 +184,11 @@ class StagedFile {
 /// An agent that was killed from inside is replaced: what only reads is asked once more, a change
 /// whose outcome is unknown is reported as Lost.
 ///
-/// Blocking: tens of microseconds where the file system answers; bounded by the context, and by 30
-/// s when it has no deadline. A request that hangs hinders no other, nor the warden. Threads:
-/// thread-safe; requests of several threads run beside each other.
+/// Blocking: tens of microseconds where the file system answers; bounded by the context, and by
+/// 30 s when it has no deadline. Up to four requests run beside each other, further ones wait: up
+/// to three that hang hinder no other, and none hinders the warden.
+///
+/// Threads: thread-safe; requests of several threads run beside each other.
 class FileAgent {
  public:
   virtual ~FileAgent() = default;
