@@ -1,19 +1,22 @@
 /// \file
 /// `bawn mcp`: the tools of a session pool, served on stdin and stdout. Nothing is started before
-/// the first call needs it.
+/// the first call needs it. With --http the program bawn-http takes over.
 
 #include "bawn/mcp/server.hpp"
 #include "bawn/mcp/stdio.hpp"
 #include "commands.hpp"
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
+#include "serving.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,46 +27,80 @@ namespace {
 
 using contract::Result;
 
-constexpr const char* kInstructions =
-    "bash runs text in one persistent bash per session: directory, variables, functions and "
-    "background jobs last from call to call. It runs inside a wall; what the policy forbids fails "
-    "with an ordinary errno, and the result's denials say which rule it may have been. There is no "
-    "terminal and standard input is empty unless you pass stdin. Start servers with & : the call "
-    "returns when its foreground part ends. A call that outlives yield_ms answers \"running\" with "
-    "a "
-    "call id; follow it with bash_output. A timeout or a cancel ends what the call started and "
-    "keeps "
-    "the shell. bash_restart gives a fresh shell. exec runs one program beside the shell, with "
-    "exact "
-    "status and resource use. Output beyond the view is kept: read it with bash_output. read_file, "
-    "write_file, edit_file, apply_patch, list_files and search_files act inside the same wall; "
-    "their "
-    "relative paths start at the workspace. undo_change takes back what one of them changed.";
+struct McpOptions {
+  WallOptions wall;
+  std::optional<std::string> http;
+  std::vector<std::string> http_words;  ///< for bawn-http, as they came
+};
 
 Result<int> serve(const WallOptions& options) {
   OwnTools own = BAWN_TRY(make_own_tools(options));
-  const auto server = BAWN_TRY(mcp::Server::create({.name = "bawn",
-                                                    .title = "bawn: a bash inside a wall",
-                                                    .version = BAWN_VERSION,
-                                                    .instructions = kInstructions},
-                                                   std::move(own.tools)));
+  const auto server = BAWN_TRY(make_server(own));
   const auto end = BAWN_TRY(mcp::serve_stdio(server, {.context = own.context}));
-  own.pool->close_all();
-  if (end.abandoned_calls > 0) {
-    std::_Exit(0);  // their threads still use the tools, which must not be destroyed under them
+  return finish_serving(own, end.abandoned_calls);
+}
+
+/// The file of that name beside this program, so that both are of one version.
+Result<std::string> beside_this_program(const std::string& name) {
+  std::array<char, 4096> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0) {
+    return std::unexpected(
+        contract::Error::from_errno(errno, "readlink", "finding the program's own folder"));
   }
-  return 0;
+  const std::string own(path.data(), static_cast<std::size_t>(length));
+  return own.substr(0, own.rfind('/') + 1) + name;
+}
+
+/// Only returns when it failed.
+contract::Error become_http(const McpOptions& options) {
+  const auto program = beside_this_program("bawn-http");
+  if (!program) {
+    return program.error();
+  }
+  std::vector<std::string> words = {"bawn-http", "--policy", options.wall.policy, "--workspace",
+                                    options.wall.workspace};
+  if (options.wall.best_effort) {
+    words.emplace_back("--best-effort");
+  }
+  if (options.wall.allow_unconfined) {
+    words.emplace_back("--allow-unconfined");
+  }
+  if (!options.http->empty()) {
+    words.insert(words.end(), {"--listen", *options.http});
+  }
+  words.insert(words.end(), options.http_words.begin(), options.http_words.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) {
+    argv.push_back(word.data());
+  }
+  argv.push_back(nullptr);
+  ::execv(program->c_str(), argv.data());
+  return contract::Error::from_errno(errno, "execv", "starting " + *program);
 }
 
 }  // namespace
 
 void add_mcp(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<WallOptions>();
-  CLI::App* command = app.add_subcommand("mcp", "Serve the tools over MCP on stdin and stdout");
-  add_wall_options(*command, *options);
-  command->callback([options, &chosen] {
+  auto options = std::make_shared<McpOptions>();
+  CLI::App* command = app.add_subcommand(
+      "mcp", "Serve the tools over MCP on stdin and stdout, or with --http over HTTP");
+  add_wall_options(*command, options->wall);
+  command
+      ->add_option("--http", options->http,
+                   "Serve over HTTP at ADDRESS:PORT (127.0.0.1:8808 when left out); further "
+                   "options: bawn-http --help")
+      ->expected(0, 1)
+      ->type_name("[ADDRESS:PORT]");
+  command->allow_extras();
+  command->callback([options, command, &chosen] {
+    options->http_words = command->remaining();
+    if (!options->http && !options->http_words.empty()) {
+      throw CLI::ExtrasError(options->http_words);
+    }
     chosen = [options] {
-      auto status = serve(*options);
+      auto status = options->http ? Result<int>(std::unexpected(become_http(*options)))
+                                  : serve(options->wall);
       if (!status) {
         std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
         return kOwnFailure;

@@ -46,6 +46,7 @@ Result<OwnTools> make_own_tools(const WallOptions& options) {
   own.pool = std::make_shared<shell::SessionPool>(BAWN_TRY(configure_sessions(options)));
   auto tools = BAWN_TRY(tools_over(own.pool));
   own.tools = BAWN_TRY(with_log(std::move(tools), own.pool->config().state_dir));
+  own.resources = shell::make_output_resources(own.pool);
   end_left_behind(own.pool->config().state_dir + "/records");
   const auto records = BAWN_TRY(RecordLog::open(own.pool->config().state_dir));
   own.context = contract::with_recorder(

@@ -5,6 +5,7 @@
 
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
+#include "bawn/contract/resource.hpp"
 #include "bawn/contract/tool.hpp"
 #include "bawn/shell/session_pool.hpp"
 #include "policy_choice.hpp"
@@ -18,6 +19,7 @@ namespace bawn::cli {
 struct OwnTools {
   std::shared_ptr<shell::SessionPool> pool{};
   std::vector<contract::ToolPtr> tools{};
+  std::shared_ptr<const contract::ResourceProvider> resources{};
   contract::Context context{};  ///< for every call: records go to the state directory
 };
 

@@ -96,7 +96,10 @@ std::shared_ptr<Session> SessionPool::find(const std::string& name) const {
 Result<std::string> SessionPool::key_of(const contract::Context& context,
                                         const std::optional<std::string>& name,
                                         const std::string& fallback) const {
-  const std::string wanted = name.value_or(fallback);
+  // A caller without a session of its own has no connection that a default could belong to.
+  const bool unbound =
+      contract::session_from(context) == nullptr && contract::caller_from(context) != nullptr;
+  const std::string wanted = name.value_or(unbound ? std::string() : fallback);
   if (wanted.empty()) {
     return contract::fail(ErrorCode::InvalidArgument,
                           "invalid arguments: this server has no default session: name one with "
@@ -114,6 +117,19 @@ Result<std::string> SessionPool::key_of(const contract::Context& context,
   }
   // Names end before the '.', so that no name of one client can be the key of another.
   return wanted.substr(0, 48) + "." + part;
+}
+
+std::vector<std::string> SessionPool::names_of(const contract::Context& context) const {
+  const std::string client = client_of(context);
+  const std::lock_guard lock(mutex_);
+  const auto part = clients_.find(client);
+  std::vector<std::string> names;
+  for (const auto& [name, session] : sessions_) {
+    if (client.empty() || (part != clients_.end() && name.ends_with("." + part->second))) {
+      names.push_back(name);
+    }
+  }
+  return names;
 }
 
 std::vector<std::string> SessionPool::names() const {

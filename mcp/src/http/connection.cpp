@@ -172,6 +172,9 @@ class Connection {
       co_return co_await refuse(
           refusal(http::status::request_header_fields_too_large, "the headers are too large"));
     }
+    if (failed == http::error::body_limit) {
+      co_return co_await refuse(refusal(http::status::payload_too_large, "the body is too large"));
+    }
     const bool ours = failed.category() == http::make_error_code(http::error::bad_value).category();
     if (ours && failed != http::error::end_of_stream && failed != http::error::partial_message) {
       co_return co_await refuse(refusal(http::status::bad_request, "this is not HTTP"));
@@ -202,11 +205,10 @@ class Connection {
     if (target.substr(0, target.find('?')) != options.path) {
       return refusal(http::status::not_found, "the endpoint is " + options.path);
     }
-    return check_kind(parser);
+    return check_kind(parser.get());
   }
 
-  std::optional<Reply> check_kind(const Parser& parser) const {
-    const Fields& request = parser.get();
+  static std::optional<Reply> check_kind(const Fields& request) {
     const bool session = header(request, "Mcp-Session-Id").has_value() &&
                          header(request, "MCP-Protocol-Version") != std::string(kModernVersion);
     const bool known = request.method() == http::verb::post ||
@@ -231,9 +233,6 @@ class Connection {
       return refusal(http::status::not_acceptable,
                      "Accept must allow application/json and text/event-stream");
     }
-    if (parser.content_length() && *parser.content_length() > front_->options.max_body_bytes) {
-      return refusal(http::status::payload_too_large, "the body is too large");
-    }
     return std::nullopt;
   }
 
@@ -244,9 +243,7 @@ class Connection {
       co_await asio::async_write(stream_, asio::buffer(kContinue), kToken);
     }
     auto [failed, bytes] = co_await http::async_read(stream_, buffer_, parser, kToken);
-    if (failed == http::error::body_limit) {
-      co_await refuse(refusal(http::status::payload_too_large, "the body is too large"));
-    } else if (failed) {
+    if (failed) {
       co_await answer_broken(failed);
     }
     co_return !failed;

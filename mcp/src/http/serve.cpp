@@ -15,6 +15,10 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <csignal>
 #include <future>
 #include <stop_token>
@@ -56,6 +60,8 @@ Result<tcp::acceptor> listen_at(asio::io_context& io, const HttpOptions& options
   if (acceptor.open(endpoint.protocol(), failed)) {
     return std::unexpected(system_error(failed, "socket", what));
   }
+  ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);  // no other thread is there yet
+  acceptor.native_non_blocking(true, failed);
   acceptor.set_option(tcp::acceptor::reuse_address(true), failed);
   if (acceptor.bind(endpoint, failed)) {
     return std::unexpected(system_error(failed, "bind", what));
@@ -108,18 +114,25 @@ class HttpService {
         co_await room_.async_wait(token);
         continue;
       }
-      auto [failed, socket] = co_await acceptor_->async_accept(token);
-      if (failed == asio::error::operation_aborted || front_->stopping) {
+      auto [failed] = co_await acceptor_->async_wait(tcp::acceptor::wait_read, token);
+      if (failed || front_->stopping) {
         break;
       }
-      if (failed) {  // out of descriptors or memory: wait until a connection has ended
-        front_->core->log.warn(fmt::format("a connection was not accepted: {}", failed.message()));
-        if (front_->connections > 0) {
+      // Asio's own accept leaves the descriptor open across exec.
+      const int fd =
+          ::accept4(acceptor_->native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (fd < 0) {
+        const int error = errno;
+        // Out of descriptors or memory: better when a connection has ended.
+        if ((error == EMFILE || error == ENFILE || error == ENOMEM) && front_->connections > 0) {
+          front_->core->log.warn("a connection waits: the machine has no room for it");
           co_await room_.async_wait(token);
         }
         continue;
       }
       boost::system::error_code ignored;
+      tcp::socket socket(io_);
+      socket.assign(acceptor_->local_endpoint().protocol(), fd, ignored);
       socket.set_option(tcp::no_delay(true), ignored);
       asio::co_spawn(io_, serve_connection(std::move(socket), front_), asio::detached);
     }

@@ -52,6 +52,9 @@ class SessionPool {
                                            const std::optional<std::string>& name,
                                            const std::string& fallback) const;
 
+  /// The keys of the sessions of the client on the context; on stdio all are its.
+  [[nodiscard]] std::vector<std::string> names_of(const contract::Context& context) const;
+
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
 
  protected:

@@ -2,6 +2,7 @@
 /// The shell's tools over the contract: bash, bash_output, bash_kill, bash_restart, exec.
 #pragma once
 
+#include "bawn/contract/resource.hpp"
 #include "bawn/contract/tool.hpp"
 #include "bawn/shell/session_pool.hpp"
 
@@ -20,5 +21,10 @@ struct ToolOptions {
 /// The tools over `pool`, which they keep alive.
 [[nodiscard]] std::vector<contract::ToolPtr> make_shell_tools(std::shared_ptr<SessionPool> pool,
                                                               const ToolOptions& options = {});
+
+/// The kept output of the calls as resources: `bawn://call/{id}/stdout` and `…/stderr`. A caller
+/// sees those of its own sessions. At most 1 MiB of a stream is shown, head and tail.
+[[nodiscard]] std::shared_ptr<const contract::ResourceProvider> make_output_resources(
+    std::shared_ptr<SessionPool> pool);
 
 }  // namespace bawn::shell

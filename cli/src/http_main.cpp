@@ -1,0 +1,123 @@
+/// \file
+/// The program `bawn-http`: the tools of `bawn mcp` over streamable HTTP. A program of its own, so
+/// that `bawn` stays small.
+
+#include "bawn/mcp/http.hpp"
+#include "commands.hpp"
+#include "own_tools.hpp"
+#include "policy_choice.hpp"
+#include "serving.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <system_error>
+
+namespace bawn::cli {
+namespace {
+
+using contract::ErrorCode;
+using contract::fail;
+using contract::Result;
+
+struct Options {
+  WallOptions wall;
+  std::string listen = "127.0.0.1:8808";
+  std::string token_file;
+  mcp::HttpOptions http;
+};
+
+/// Reads `ADDRESS:PORT`, `[ADDRESS]:PORT`, `ADDRESS` or `:PORT`.
+Result<> read_address(const std::string& text, mcp::HttpOptions& http) {
+  const auto colon = text.rfind(':');
+  const bool bracketed = text.starts_with('[');
+  const auto bracket = bracketed ? text.find(']') : std::string::npos;
+  const bool port_given = colon != std::string::npos && (!bracketed || colon == bracket + 1);
+  std::string address = port_given ? text.substr(0, colon) : text;
+  if (bracketed && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  }
+  if (!address.empty()) {
+    http.address = address;
+  }
+  constexpr std::uint16_t kPort = 8808;
+  http.port = kPort;
+  if (port_given) {
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + colon + 1, end, http.port);
+    if (read.ec != std::errc() || read.ptr != end) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("--listen {}: the port must be a number from 0 to 65535", text));
+    }
+  }
+  return {};
+}
+
+Result<int> serve(Options& options) {
+  BAWN_TRY(read_address(options.listen, options.http));
+  if (!options.token_file.empty()) {
+    options.http.tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
+  }
+  OwnTools own = BAWN_TRY(make_own_tools(options.wall));
+  const auto server = BAWN_TRY(make_server(own));
+  options.http.context = own.context;
+  options.http.on_ready = [&](std::uint16_t port) {
+    const bool six = options.http.address.find(':') != std::string::npos;
+    std::fprintf(stderr, "bawn-http: serving at http://%s%s%s:%u%s\n", six ? "[" : "",
+                 options.http.address.c_str(), six ? "]" : "", static_cast<unsigned>(port),
+                 options.http.path.c_str());
+  };
+  const auto end = BAWN_TRY(mcp::serve_http(server, options.http));
+  return finish_serving(own, end.abandoned_calls);
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app("The tools of bawn over MCP's streamable HTTP.", "bawn-http");
+  app.set_version_flag("--version", std::string("bawn-http ") + BAWN_VERSION);
+  add_wall_options(app, options.wall);
+  app.add_option("--listen", options.listen, "Address and port to listen at")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  app.add_option("--path", options.http.path, "Path of the endpoint")->capture_default_str();
+  app.add_option("--token-file", options.token_file,
+                 "File of bearer tokens, one a line with an optional name behind it; mode 0600")
+      ->type_name("FILE");
+  app.add_option("--allow-host", options.http.allowed_hosts,
+                 "Host that a request may name, beside this machine's own names");
+  app.add_option("--allow-origin", options.http.allowed_origins,
+                 "Origin that a browser's request may come from");
+  app.add_flag("--open-to-all", options.http.open_to_all,
+               "Listen without tokens at an address that other machines reach");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      return app.exit(error);
+    }
+    std::fprintf(stderr, "bawn-http: %s; `bawn-http --help` lists what there is\n", error.what());
+    return kOwnFailure;
+  }
+  const auto status = serve(options);
+  if (!status) {
+    std::fprintf(stderr, "bawn-http: %s\n", status.error().message().c_str());
+    return kOwnFailure;
+  }
+  return *status;
+}
+
+}  // namespace
+}  // namespace bawn::cli
+
+int main(int argc, char** argv) {
+  try {
+    return bawn::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bawn-http: %s\n", error.what());
+    return bawn::cli::kOwnFailure;
+  }
+}
