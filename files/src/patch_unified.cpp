@@ -330,7 +330,7 @@ class UnifiedReader {
       }
     }
     if (at_ < lines_.size() && lines_[at_].starts_with('\\')) {
-      BAWN_TRY(read_hunk_line(hunk, old_seen, new_seen));
+      static_cast<void>(BAWN_TRY(read_hunk_line(hunk, old_seen, new_seen)));
       ++at_;
     }
     return hunk;
@@ -361,8 +361,8 @@ class UnifiedReader {
         add(PatchLine::Kind::Context, line);
         return true;
       case '\\':
-        if (hunk.lines.empty()) {
-          return false;
+        if (hunk.lines.empty() || !hunk.lines.back().text.ends_with('\n')) {
+          return false;  // nothing before it, or said twice
         }
         hunk.lines.back().text.pop_back();
         return true;

@@ -49,6 +49,8 @@ TEST(UnifiedPatch, NamesTheLineOfWhatIsWrong) {
               StartsWith("patch line 6: this line is behind the end"));
   EXPECT_THAT(error_of("--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n-a\n+b\nx\n"),
               StartsWith("patch line 6: "));
+  EXPECT_THAT(error_of("--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n-a\n\\ No newline\n\\ No newline\n"),
+              StartsWith("patch line 6: "));
   EXPECT_THAT(error_of("--- a/x\n+++ b/x\n@@ one @@\n"), StartsWith("patch line 3: expected \"@@"));
   EXPECT_THAT(error_of("diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\n"),
               StartsWith("patch line 3: binary changes"));
