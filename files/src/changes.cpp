@@ -131,7 +131,9 @@ class Changer {
       return why.wrap(fmt::format("not everything could be put back: {} {} the new content",
                                   fmt::join(stuck, ", "), stuck.size() == 1 ? "has" : "have"));
     }
-    return count == 0 ? why : why.wrap("nothing was changed");
+    const auto* const failure = why.find<sandbox::FileFailure>();
+    const bool unknown = failure != nullptr && failure->kind == sandbox::FileFailure::Kind::Late;
+    return count == 0 || unknown ? why : why.wrap("nothing was changed");
   }
 
   Result<> put_back_one(const contract::Context& context, const FileChange& change,

@@ -63,6 +63,11 @@ class PooledStagedFile final : public StagedFile {
         pool_->ask(context, {file_wire::Op::Commit, asked_, true}, encode(options), file.get());
     if (!reply) {
       const auto* const failure = reply.error().find<FileFailure>();
+      if (failure != nullptr && failure->kind == FileFailure::Kind::Lost) {
+        if (auto found = find_out(file)) {
+          return *std::move(found);
+        }
+      }
       // The agent may have been ended between the hidden name and the real one.
       may_be_there_ = may_be_there_ || failure == nullptr ||
                       failure->kind == FileFailure::Kind::Lost ||
@@ -82,6 +87,30 @@ class PooledStagedFile final : public StagedFile {
   }
 
  private:
+  /// An agent that is gone does nothing any more: what it did last can be seen. None when the name
+  /// does not have the new file, or nobody can tell.
+  std::optional<CommittedFile> find_out(const os::UniqueFd& file) {
+    wire::Writer out;
+    out.u32(0).text(answer_.target);
+    const auto reply = pool_->ask(soon(), {file_wire::Op::Status, asked_}, out.data());
+    const auto there = reply ? read_status(reply->payload) : std::unexpected(reply.error());
+    const auto own = there ? check_descriptor(file, O_WRONLY, *there) : there;
+    if (!own || there->device != own->device || there->inode != own->inode) {
+      return std::nullopt;
+    }
+    CommittedFile committed;
+    committed.status = *own;
+    committed.replaced = answer_.present.has_value();
+    committed.owner_kept =
+        !answer_.present || (answer_.present->uid == own->uid && answer_.present->gid == own->gid);
+    committed.attributes_kept = attributes_kept_;
+    return committed;
+  }
+
+  static contract::Context soon() {
+    return contract::Context().with_deadline(contract::Context::Clock::now() + kTidyLimit);
+  }
+
   [[nodiscard]] std::string encode(const CommitOptions& options) const {
     wire::Writer out;
     out.u32((options.mode ? file_wire::kWithMode : 0U) |
@@ -96,9 +125,7 @@ class PooledStagedFile final : public StagedFile {
   void discard() {
     wire::Writer out;
     out.text(hidden_).text(answer_.target);
-    const auto soon =
-        contract::Context().with_deadline(contract::Context::Clock::now() + kTidyLimit);
-    (void)pool_->ask(soon, {file_wire::Op::Discard, asked_, true}, out.data());
+    (void)pool_->ask(soon(), {file_wire::Op::Discard, asked_, true}, out.data());
   }
 
   std::shared_ptr<FilePool> pool_;

@@ -159,10 +159,11 @@ class StagedFile {
   /// The replaced file's mode, owner and group (where allowed) and its user attributes and access
   /// list are kept.
   /// Errors: AlreadyExists with FileFailure Exists; Busy with FileFailure Changed; PermissionDenied
-  /// with Protected, or by errno; Closed with Lost, DeadlineExceeded or Cancelled with Late: then
-  /// the name has the old content or the new one, never a mixture: read it again. After any error
-  /// the staged file is gone.
-  /// Blocking: the disk, as FileAgent.
+  /// with Protected, or by errno; Closed with Lost: the agent was ended before it was done, and the
+  /// name has the old content as far as can be seen (when the agent was ended after that, the
+  /// commit succeeds and is not durable); DeadlineExceeded or Cancelled with Late: then the name
+  /// has the old content or gets the new one, never a mixture: read it again. After any error the
+  /// staged file is gone. Blocking: the disk, as FileAgent.
   [[nodiscard]] virtual Result<CommittedFile> commit(const contract::Context& context,
                                                      const CommitOptions& options) = 0;
 };
