@@ -109,6 +109,9 @@ Result<ToolPtr> with_availability(ToolPtr tool, AvailabilityPolicy policy) {
 
 Result<> check_available(const Tool& tool, const Context& context) {
   const auto available = is_available(tool, context);
+  if (available && *available) {
+    return {};
+  }
   const std::string name = quote(tool.definition().name);
   if (!available) {
     const Error error(ErrorCode::Internal,
@@ -116,12 +119,9 @@ Result<> check_available(const Tool& tool, const Context& context) {
     return std::unexpected(
         error.with_hidden_cause(available.error()).with_payload(CallProblem::Availability));
   }
-  if (!*available) {
-    return std::unexpected(
-        Error(ErrorCode::PermissionDenied, fmt::format("tool {} is not available", name))
-            .with_payload(CallProblem::Unavailable));
-  }
-  return {};
+  return std::unexpected(
+      Error(ErrorCode::PermissionDenied, fmt::format("tool {} is not available", name))
+          .with_payload(CallProblem::Unavailable));
 }
 
 }  // namespace bawn::contract

@@ -39,7 +39,16 @@ bool equals(const Json& choice, const JsonNode& value) {
   if (choice.is_number()) {
     return value.kind == Kind::Number && choice.get<double>() == value.number;
   }
-  return !choice.is_structured() && value.kind != Kind::Number && to_json(value) == choice;
+  switch (value.kind) {
+    case Kind::Null:
+      return choice.is_null();
+    case Kind::Boolean:
+      return choice.is_boolean() && choice.get<bool>() == value.boolean;
+    case Kind::String:
+      return choice.is_string() && choice.get_ref<const std::string&>() == value.text;
+    default:
+      return false;
+  }
 }
 
 bool is_choice(const std::vector<Json>& choices, const JsonNode& value) {
@@ -116,9 +125,11 @@ class Validator {
   }
 
   Result<> check_object(const Schema& schema, const JsonNode& value) {
-    for (const std::string& name : schema.required.value_or(std::vector<std::string>())) {
-      if (value.find(name) == nullptr) {
-        return problem(fmt::format("missing required property {}", quote(name)));
+    if (schema.required) {
+      for (const std::string& name : *schema.required) {
+        if (value.find(name) == nullptr) {
+          return problem(fmt::format("missing required property {}", quote(name)));
+        }
       }
     }
     std::vector<const std::pair<std::string, JsonNode>*> members;
@@ -140,9 +151,7 @@ class Validator {
       return problem(fmt::format("unexpected property {}", quote(name)));
     }
     const Schema* const rule = property != nullptr ? property : schema.additional.get();
-    return rule == nullptr
-               ? Result<>()
-               : below((path_.empty() ? "" : ".") + plain_or_quoted(name), *rule, value);
+    return rule == nullptr ? Result<>() : below(Step{.name = &name}, *rule, value);
   }
 
   static const Schema* find_property(const Schema& schema, std::string_view name) {
@@ -161,27 +170,46 @@ class Validator {
       return {};
     }
     for (std::size_t i = 0; i < value.items.size(); ++i) {
-      BAWN_TRY(below(fmt::format("[{}]", i), *schema.items, value.items[i]));
+      BAWN_TRY(below(Step{.index = i}, *schema.items, value.items[i]));
     }
     return {};
   }
 
-  Result<> below(const std::string& step, const Schema& schema, const JsonNode& value) {
-    const std::size_t length = path_.size();
-    path_ += step;
+  /// A member's name, or without one an item's index.
+  struct Step {
+    const std::string* name = nullptr;
+    std::size_t index = 0;
+  };
+
+  Result<> below(Step step, const Schema& schema, const JsonNode& value) {
+    steps_.push_back(step);
     auto result = check(schema, value);
-    path_.resize(length);
+    steps_.pop_back();
     return result;
   }
 
-  [[nodiscard]] Result<> problem(std::string message) const {
-    const std::string where = path_.empty() ? "" : path_ + ": ";
-    Error error(ErrorCode::InvalidArgument, fmt::format("invalid arguments: {}{}", where, message));
-    return std::unexpected(
-        error.with_payload(ValidationProblem{.path = path_, .message = std::move(message)}));
+  // Only a problem needs the text of the path; most calls have none.
+  [[nodiscard]] std::string path() const {
+    std::string path;
+    for (const Step& step : steps_) {
+      if (step.name == nullptr) {
+        path += fmt::format("[{}]", step.index);
+      } else {
+        path += (path.empty() ? "" : ".") + plain_or_quoted(*step.name);
+      }
+    }
+    return path;
   }
 
-  std::string path_;
+  [[nodiscard]] Result<> problem(std::string message) const {
+    std::string where = path();
+    const Error error(ErrorCode::InvalidArgument, fmt::format("invalid arguments: {}{}{}", where,
+                                                              where.empty() ? "" : ": ", message));
+    return std::unexpected(error.with_payload(
+        ValidationProblem{.path = std::move(where), .message = std::move(message)}));
+  }
+
+  std::vector<Step> steps_;
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ struct Setup {
   }
 };
 
+/// What a call costs before and around the tool's own work; in one process.
+std::vector<Row> contract_rows(const Setup& setup);
 /// One program from nothing: bare, `bawn run`, bubblewrap, and exec inside a session.
 std::vector<Row> start_rows(const Setup& setup);
 /// `:` in a bash that stays: pipes, the shell library, MCP; and the protocol alone.

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <random>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -37,7 +38,7 @@ class Round {
   void run() {
     const CancelSource source{Context()};
     const bool cancels = random_() % 2 == 0;
-    const std::uint64_t patience = random_() % 2000;
+    cancel_after_ = random_() % (2 * kJobs);
     const bool leaves = random_() % 4 == 0;
     std::vector<Job> jobs;
     for (std::size_t i = 0; i < kJobs; ++i) {
@@ -45,9 +46,7 @@ class Round {
     }
     Batch batch = Executor({.max_parallel = kBound}).start(source.context(), std::move(jobs));
     std::thread canceller([&] {
-      for (std::uint64_t i = 0; i < patience; ++i) {
-        std::this_thread::yield();
-      }
+      moment_.acquire();
       if (cancels) {
         source.cancel(CancelReason::Deadline);
       }
@@ -56,6 +55,7 @@ class Round {
     if (!leaves) {
       EXPECT_EQ(finals_, kJobs);
     }
+    moment_.release();
     canceller.join();
   }
 
@@ -88,10 +88,9 @@ class Round {
                const Call& call) {
     EXPECT_LE(inside_.fetch_add(1) + 1, kBound);
     EXPECT_EQ(on_chain_[chain].fetch_add(1), 0);
+    started_[index] = true;
     progress(context, text_result("one"));
-    for (int i = 0; i < 5; ++i) {
-      std::this_thread::yield();
-    }
+    std::this_thread::yield();
     if (kind == 1) {  // the only user of this slot
       late_[index] = std::thread([send = call.on_update] { send(text_result("late")); });
     }
@@ -110,27 +109,33 @@ class Round {
       if (!event) {
         return;
       }
+      if (events_++ == cancel_after_) {
+        moment_.release();  // another thread cancels while this one goes on
+      }
       EXPECT_FALSE(ended_[event->index]);
       if (event->final) {
         ended_[event->index] = true;
         ++finals_;
-        if (event->index % 16 == 15) {
-          continue;  // without a tool there is no resource, and no chain
+        if (!started_[event->index]) {
+          continue;  // no tool, or cancelled: that ends at once
         }
-        // Model order within a chain, also for what a cancellation kept from starting.
         std::size_t& last = last_on_chain_[event->index % kChains];
         EXPECT_GE(event->index + 1, last);
         last = event->index + 1;
       }
-      for (std::uint64_t i = random_() % 8; i > 0; --i) {
+      for (std::uint64_t i = random_() % 3; i > 0; --i) {
         std::this_thread::yield();
       }
     }
   }
 
   std::mt19937_64 random_;
+  std::counting_semaphore<> moment_{0};
+  std::size_t cancel_after_ = 0;
+  std::size_t events_ = 0;
   std::atomic<int> inside_ = 0;
   std::array<std::atomic<int>, kChains> on_chain_{};
+  std::array<std::atomic<bool>, kJobs> started_{};
   std::array<std::thread, kJobs> late_{};
   std::array<bool, kJobs> ended_{};                   // of the consumer
   std::array<std::size_t, kChains> last_on_chain_{};  // of the consumer
