@@ -143,6 +143,8 @@ Result<contract::ToolPtr> make_edit_tool(const SupportPtr& support) {
                                                          .idempotent = false,
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<ChangeEntry>());
+  options.cli = contract::CliInfo{
+      .group = "files", .operation = "edit", .positional = {"path", "old_string", "new_string"}};
   options.resources = [support](const contract::Context& context, std::string_view args) {
     return support->resources(context, args);
   };

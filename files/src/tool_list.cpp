@@ -270,6 +270,7 @@ Result<contract::ToolPtr> make_list_tool(const SupportPtr& support) {
                                                          .idempotent = true,
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<ListEntry>());
+  options.cli = contract::CliInfo{.group = "files", .operation = "list", .positional = {"path"}};
   options.replay = [](const contract::Context&, std::string_view) {
     return contract::Replay::Safe;
   };

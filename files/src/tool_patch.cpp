@@ -267,6 +267,7 @@ Result<contract::ToolPtr> make_patch_tool(const SupportPtr& support) {
                                                          .idempotent = false,
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<PatchEntry>());
+  options.cli = contract::CliInfo{.group = "files", .operation = "patch", .positional = {"patch"}};
   options.resources = [support](const contract::Context& context, std::string_view args) {
     return paths_of(*support, context, args);
   };

@@ -373,6 +373,7 @@ Result<contract::ToolPtr> make_read_tool(const SupportPtr& support) {
                                                          .idempotent = true,
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<ReadEntry>());
+  options.cli = contract::CliInfo{.group = "files", .operation = "read", .positional = {"path"}};
   options.resources = [support](const contract::Context& context, std::string_view args) {
     return support->resources(context, args);
   };

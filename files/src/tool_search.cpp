@@ -309,6 +309,8 @@ Result<contract::ToolPtr> make_search_tool(const SupportPtr& support) {
                                                          .idempotent = true,
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<SearchEntry>());
+  options.cli =
+      contract::CliInfo{.group = "files", .operation = "search", .positional = {"pattern", "path"}};
   options.replay = [](const contract::Context&, std::string_view) {
     return contract::Replay::Safe;
   };

@@ -179,6 +179,8 @@ Result<contract::ToolPtr> make_write_tool(const SupportPtr& support) {
                                                          .idempotent = true,
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<ChangeEntry>());
+  options.cli = contract::CliInfo{
+      .group = "files", .operation = "write", .positional = {"path", "content"}};
   options.resources = [support](const contract::Context& context, std::string_view args) {
     return support->resources(context, args);
   };

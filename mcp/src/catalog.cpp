@@ -154,6 +154,9 @@ EntryPtr Catalog::find(std::string_view name) const {
 
 namespace {
 
+/// In a tool's `_meta`: how a command line presents it (C-220).
+constexpr std::string_view kCli = "bawn/cli";
+
 void append_member(std::string& text, std::string_view name, std::string_view value) {
   text += ',';
   append_string(text, name);
@@ -192,6 +195,9 @@ std::string described(const CatalogEntry& entry, const WireFeatures& features,
     append_member(text, "annotations", json_text(hints_of(hints)));
   }
   std::string members = "{" + string_text(meta::kConfinement) + ":" + std::string(confinement);
+  if (const auto& cli = contract::cli_of(*entry.tool)) {
+    append_member(members, kCli, json_text(contract::to_json(*cli)));
+  }
   for (const auto& [name, value] : entry.meta.items()) {
     append_member(members, name, json_text(value));
   }
