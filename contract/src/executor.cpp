@@ -1,6 +1,7 @@
 #include "bawn/contract/executor.hpp"
 
 #include "batch.hpp"
+#include "bawn/contract/panic.hpp"
 
 #include <algorithm>
 #include <map>
@@ -32,6 +33,18 @@ class Groups {
   std::vector<std::size_t> parent_;
 };
 
+void join_sharers(const std::vector<Job>& jobs, const Context& context, Groups& groups) {
+  std::map<std::string, std::size_t> first_with;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!jobs[i].tool) {
+      continue;
+    }
+    for (std::string& resource : resources_of(*jobs[i].tool, context, jobs[i].call.args)) {
+      groups.join(first_with.emplace(std::move(resource), i).first->second, i);
+    }
+  }
+}
+
 }  // namespace
 
 Executor::Executor(ExecutorOptions options) : options_(std::move(options)) {}
@@ -53,21 +66,11 @@ std::vector<std::vector<std::size_t>> Executor::chains(const std::vector<Job>& j
   if (jobs.empty()) {
     return chains;
   }
-  if (bound(jobs) == 1) {
-    std::vector<std::size_t> all(jobs.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    chains.push_back(std::move(all));
-    return chains;
-  }
   Groups groups(jobs.size());
-  std::map<std::string, std::size_t> first_with;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (!jobs[i].tool) {
-      continue;
-    }
-    for (std::string& resource : resources_of(*jobs[i].tool, context, jobs[i].call.args)) {
-      groups.join(first_with.emplace(std::move(resource), i).first->second, i);
-    }
+  // Where a tool throws when it is asked what its call shares, nothing may run beside anything.
+  const bool serial = bound(jobs) == 1 || catch_panic([&] { join_sharers(jobs, context, groups); });
+  for (std::size_t i = 1; serial && i < jobs.size(); ++i) {
+    groups.join(0, i);
   }
   std::map<std::size_t, std::size_t> chain_of;
   for (std::size_t i = 0; i < jobs.size(); ++i) {

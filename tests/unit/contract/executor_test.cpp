@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <latch>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 namespace bawn::contract {
@@ -85,6 +86,17 @@ TEST(Executor, ACallThatNamesSeveralResourcesJoinsTheirChains) {
   EXPECT_EQ(executor.chains({on("a"), on("b"), on("a"), on("")}), (Chains{{0, 2}, {1}, {3}}));
   EXPECT_EQ(executor.chains({on("a"), on("b"), on("c"), on("cb"), on("a")}),
             (Chains{{0, 4}, {1, 2, 3}}));
+}
+
+TEST(Executor, AToolThatThrowsWhenAskedForItsResourcesMakesTheBatchSerial) {  // C-101, C-132
+  ToolOptions options;
+  options.resources = [](const Context&, std::string_view) -> std::vector<std::string> {
+    throw std::runtime_error("no idea");
+  };
+  const std::vector<Job> jobs = {job(saying("a")), job(saying("b", std::move(options))),
+                                 job(saying("c"))};
+  EXPECT_EQ(Executor().chains(jobs), (Chains{{0, 1, 2}}));
+  EXPECT_THAT(texts(Executor().results({}, jobs)), ElementsAre("a", "b", "c"));
 }
 
 TEST(Executor, ResultsComeInJobOrder) {  // C-139

@@ -337,6 +337,17 @@ TEST_F(DispatcherTest, AnUnavailableToolLooksLikeOneThatDoesNotExist) {
   EXPECT_EQ(listed["cacheScope"], "private");
 }
 
+TEST_F(DispatcherTest, AToolsPresentationOnACommandLineIsListed) {  // C-220
+  contract::Properties properties;
+  properties.cli = contract::CliInfo{.group = "g", .operation = "o"};
+  use({fake_tool(
+      "shown",
+      [](const contract::Context&, const contract::Call&) { return Outcome(text_result("ran")); },
+      properties)});
+  EXPECT_EQ(modern("tools/list")["result"]["tools"][0]["_meta"]["bawn/cli"],
+            (Json{{"group", "g"}, {"operation", "o"}}));
+}
+
 TEST_F(DispatcherTest, AFunctionOfAToolThatThrowsDoesNotEndTheList) {
   contract::Properties properties;
   properties.confined = [](const contract::Context&, std::string_view) -> contract::Confinement {

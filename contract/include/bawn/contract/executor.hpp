@@ -82,7 +82,8 @@ class Executor {
   /// The jobs that must run one after the other: all of them when the executor or any tool is
   /// sequential or the bound is one; else the jobs that name one resource, at the place of the
   /// first. A job that names several joins the chains of all of them. Every other job is a chain of
-  /// its own. Runs nothing. The context is what a tool's `resources` are asked with.
+  /// its own. Where asking for `resources` throws, all jobs are one chain. Runs nothing. The
+  /// context is what a tool's `resources` are asked with.
   [[nodiscard]] std::vector<std::vector<std::size_t>> chains(
       const std::vector<Job>& jobs, const Context& context = Context()) const;
 
