@@ -37,7 +37,9 @@ std::vector<std::string> poisonous_options(const StepReport& report) {
 
 BashCall::BashCall(Session::Impl& session, CallPtr record, BashRequest request,
                    const contract::Context& context)
-    : DrivenCall(std::move(record), request.timeout, request.output_limit),
+    : DrivenCall(std::move(record), {.timeout = request.timeout,
+                                     .on_timeout = request.on_timeout,
+                                     .output_limit = request.output_limit}),
       session_(session),
       request_(std::move(request)),
       recording_(context.detached()),
@@ -53,21 +55,32 @@ CallScope BashCall::scope() const {
           .shell_inside_pid = child.inside_pid()};
 }
 
+Result<bool> BashCall::check_text(const contract::Context& context) {
+  std::optional<SyntaxFault> fault;
+  if (request_.check_syntax || request_.check_only) {
+    fault = BAWN_TRY(session_.check_syntax(context, request_.command));
+  }
+  if (!fault && !request_.check_only) {
+    return true;
+  }
+  CallResult result;
+  if (fault) {
+    result.reason = fault->reason;
+    result.message = fault->message;
+  } else {
+    result.reason = Reason::Exited;
+    result.exit_code = 0;
+    result.message = "the text parses; nothing of it ran";
+  }
+  session_.complete(result);
+  session_.release_step();
+  record_->finish(std::move(result));
+  return false;
+}
+
 Result<bool> BashCall::begin(const contract::Context& context) {
-  if (request_.check_syntax) {
-    const auto fault = BAWN_TRY(session_.checker->check(context, request_.command));
-    if (!session_.checker->ready()) {
-      session_.keeper->ask_spare();  // the next check finds one waiting
-    }
-    if (fault) {
-      CallResult result;
-      result.reason = fault->reason;
-      result.message = fault->message;
-      session_.complete(result);
-      session_.release_step();
-      record_->finish(std::move(result));
-      return false;
-    }
+  if (!BAWN_TRY(check_text(context))) {
+    return false;
   }
   if (request_.command.find("\r\n") != std::string::npos) {
     notes_.emplace_back(
@@ -89,20 +102,37 @@ Result<bool> BashCall::begin(const contract::Context& context) {
   return true;
 }
 
+Result<> BashCall::open_input() {
+  const std::string name = name_ + ".i";
+  if (!request_.input_open) {
+    return request_.input ? session_.dir.write_text(name, *request_.input) : Result<>();
+  }
+  InputFifo fifo = BAWN_TRY(session_.dir.make_input(name));
+  const int inner = fifo.read.get();
+  auto feed = BAWN_TRY(InputFeed::make(std::move(fifo.write), std::move(fifo.read), inner));
+  BAWN_TRY(feed->write(request_.input.value_or("")));
+  record_->set_input(std::move(feed));
+  return {};
+}
+
 Result<> BashCall::send_step() {
   const SessionDir& dir = session_.dir;
-  BAWN_TRY(dir.write_text(name_, request_.command, text_trailer()));
-  std::string flags;
-  if (request_.input) {
-    BAWN_TRY(dir.write_text(name_ + ".i", *request_.input));
-    flags += 'i';
+  const bool has_input = request_.input || request_.input_open;
+  const bool wrapped = !request_.cwd.empty() || !request_.environment.empty();
+  const std::string text_name = wrapped ? name_ + ".t" : name_;
+  BAWN_TRY(dir.write_text(text_name, request_.command, text_trailer()));
+  if (wrapped) {
+    BAWN_TRY(dir.write_text(name_, wrapper_script(dir.read_side() + text_name,
+                                                  session_.absolute(request_.cwd),
+                                                  request_.environment)));
   }
-  if (request_.keep_options) {
-    flags += 'k';
-  }
+  BAWN_TRY(open_input());
+  const std::string flags =
+      fmt::format("{}{}{}", has_input ? "i" : "", request_.keep_options ? "k" : "",
+                  request_.cwd.empty() ? "" : "c");
   out_ = BAWN_TRY(dir.make_output(name_ + ".o"));
   err_ = BAWN_TRY(dir.make_output(name_ + ".e"));
-  record_->set_script(dir.read_side() + name_);
+  record_->set_script(dir.read_side() + text_name);
   pump_.emplace(record_, out_.read.get(), err_.read.get(), session_.shell()->child().exit_event(),
                 &session_.reports, nonce_);
   not_before_ = start_time_now();
@@ -111,7 +141,10 @@ Result<> BashCall::send_step() {
       name_, record_->number, flags));
 }
 
-std::optional<StopResult> BashCall::look() {
+BashCall::Look BashCall::look() {
+  // Looks at a shell that took the extra line and does not report: enough of them for a machine
+  // that is busy elsewhere.
+  constexpr int kEnough = 5;
   BashProcess& shell = *session_.shell();
   if (queued_ == 0) {
     // A text can take away PROMPT_COMMAND and then be cut off by an error, so that nothing reports.
@@ -119,19 +152,22 @@ std::optional<StopResult> BashCall::look() {
     if (shell.write_line(kProbe)) {
       queued_ = kProbe.size() + 1;
     }
-    return std::nullopt;
+    return {.stopped = {}, .soon = true};
   }
-  // The line is taken, so the shell is at its prompt, and twice no report came: it cannot report
+  if (shell.unread() != 0) {
+    return {};
+  }
+  // The line is taken, so the shell is at its prompt, and still no report came: it cannot report
   // (no descriptors left, a trap that skips commands). It is of no more use.
-  if (shell.unread() != 0 || !std::exchange(was_taken_, true)) {
-    return std::nullopt;
+  if (++looks_taken_ < kEnough) {
+    return {.stopped = {}, .soon = true};
   }
   StopResult stopped;
   stopped.killed_shell = true;
   stopped.step = "shell_restart";
   std::ignore = signal_process(*session_.warden, shell.child().inside_pid(), SIGKILL);
   stopped.exited = pump_->wait(Clock::now() + std::chrono::seconds(1)).exited;
-  return stopped;
+  return {.stopped = std::move(stopped), .soon = false};
 }
 
 StopResult BashCall::stop() {
@@ -151,9 +187,8 @@ bool BashCall::release_streams() {
   dir.remove_output(name_ + ".o");
   dir.remove_output(name_ + ".e");
   dir.remove_text(name_);
-  if (request_.input) {
-    dir.remove_text(name_ + ".i");
-  }
+  dir.remove_text(name_ + ".t");
+  dir.remove_text(name_ + ".i");
   return out_held || err_held;
 }
 

@@ -24,8 +24,11 @@ class BashCall final : public DrivenCall {
  private:
   StopResult stop() override;
   void conclude(const std::optional<StopResult>& stopped) override;
-  std::optional<StopResult> look() override;
+  Look look() override;
 
+  /// False when the text does not parse, or when no more was asked for.
+  [[nodiscard]] Result<bool> check_text(const contract::Context& context);
+  [[nodiscard]] Result<> open_input();
   [[nodiscard]] Result<> send_step();
   void from_report(CallResult& result, const StepReport& report, bool restarted);
   void from_death(CallResult& result);
@@ -45,7 +48,7 @@ class BashCall final : public DrivenCall {
   OutputFifo out_;
   OutputFifo err_;
   std::size_t queued_ = 0;  ///< length of the extra line that was sent, if any
-  bool was_taken_ = false;  ///< at the last look that line had been taken
+  int looks_taken_ = 0;     ///< looks at which that line had been taken
   bool new_jobs_ = false;   ///< the report names jobs that the report before did not
   std::vector<std::string> notes_;
   std::optional<Json> record_data_;

@@ -2,8 +2,15 @@
 
 #include "bawn/os/procfs.hpp"
 
+#include <fmt/format.h>
+
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 namespace bawn::shell {
 
@@ -49,6 +56,48 @@ Result<std::vector<sandbox::ProcessInfo>> call_processes(sandbox::Warden& warden
     }
   }
   return found;
+}
+
+namespace {
+
+bool is_poll(long number) noexcept {
+  for (const long one : {
+#ifdef SYS_poll
+           static_cast<long>(SYS_poll), static_cast<long>(SYS_select),
+#endif
+           static_cast<long>(SYS_ppoll), static_cast<long>(SYS_pselect6)}) {
+    if (number == one) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool waits(int pid, const InputFeed& input) {
+  const std::string directory = fmt::format("/proc/{}/", pid);
+  std::ifstream file(directory + "syscall");
+  long number = -1;
+  std::string first;
+  if (!(file >> number >> first)) {
+    return false;  // "running", or we may not look
+  }
+  if (number == SYS_read) {
+    const unsigned long fd = std::strtoul(first.c_str(), nullptr, 16);
+    return input.is_at(fmt::format("{}fd/{}", directory, fd));
+  }
+  return is_poll(number) && input.is_at(directory + "fd/0");
+}
+
+}  // namespace
+
+bool waits_for(const std::vector<sandbox::ProcessInfo>& processes, const std::string& call,
+               const std::string& shell, const InputFeed& input) {
+  return input.consumed() &&
+         std::any_of(processes.begin(), processes.end(), [&](const auto& process) {
+           return process.state == 'S' && process.pid != 0 &&
+                  (process.call == call || (!shell.empty() && process.call == shell)) &&
+                  waits(process.pid, input);
+         });
 }
 
 Survivor to_survivor(const sandbox::ProcessInfo& process) {

@@ -5,6 +5,7 @@
 #include "bawn/os/pidfd.hpp"
 #include "bawn/sandbox/warden.hpp"
 #include "bawn/shell/call_result.hpp"
+#include "input_feed.hpp"
 
 #include <cstdint>
 #include <string>
@@ -33,6 +34,14 @@ struct CallScope {
 /// Those that live, zombies left out.
 [[nodiscard]] Result<std::vector<sandbox::ProcessInfo>> call_processes(sandbox::Warden& warden,
                                                                        const CallScope& scope);
+
+/// True when a process of the call waits until somebody writes to `input`: it sleeps in a read of
+/// it, or in a poll(2) or select(2) with it as its standard input. `shell` is the marker of a
+/// persistent shell that may read itself; empty = none. False also where the kernel does not let us
+/// look (/proc/PID/syscall needs the rights of ptrace(2)).
+[[nodiscard]] bool waits_for(const std::vector<sandbox::ProcessInfo>& processes,
+                             const std::string& call, const std::string& shell,
+                             const InputFeed& input);
 
 [[nodiscard]] Survivor to_survivor(const sandbox::ProcessInfo& process);
 

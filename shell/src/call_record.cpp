@@ -7,11 +7,18 @@
 
 namespace bawn::shell {
 
-CallRecord::CallRecord(std::string call_id, std::string call_kind, std::uint64_t call_number,
-                       const SessionLimits& limits, const std::string& spool_dir, os::EventFd wake)
+namespace {
+constexpr std::size_t kMostSegments = 256;
+/// How much of the newest output is searched for a pattern that somebody waits for, bytes.
+constexpr std::size_t kSearched = 64 * 1024;
+}
+
+CallRecord::CallRecord(std::string call_id, std::string call_kind, bool aside,
+                       std::uint64_t call_number, const SessionLimits& limits, const std::string& spool_dir, os::EventFd wake)
     : id(std::move(call_id)),
       kind(std::move(call_kind)),
       number(call_number),
+      aside_(aside),
       out_(limits.memory_per_stream, limits.disk_per_stream, spool_dir),
       err_(limits.memory_per_stream, limits.disk_per_stream, spool_dir),
       started_(std::chrono::steady_clock::now()),
@@ -21,8 +28,49 @@ CallRecord::CallRecord(std::string call_id, std::string call_kind, std::uint64_t
 }
 
 void CallRecord::append(Stream stream, std::string_view bytes) {
+  bool tell = false;
+  {
+    const std::lock_guard lock(mutex_);
+    (stream == Stream::Out ? out_ : err_).append(bytes);
+    note_segment(stream, bytes.size());
+    if (screen_) {
+      screen_->feed(bytes);
+    }
+    tell = watchers_ != 0;
+  }
+  if (tell) {
+    changed_.notify_all();
+  }
+}
+
+void CallRecord::note_segment(Stream stream, std::size_t bytes) {
+  std::vector<Segment>& all = result_.segments;
+  const bool err = stream == Stream::Err;
+  if (!all.empty() && all.back().err == err) {
+    all.back().bytes += bytes;
+  } else if (all.size() < kMostSegments) {
+    all.push_back({.err = err, .bytes = bytes});
+  } else {
+    result_.segments_cut = true;
+  }
+}
+
+Result<> CallRecord::resize(TerminalSize size) {
+  if (input_ == nullptr) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "the call has no terminal whose size could change");
+  }
+  BAWN_TRY(input_->resize(size));
   const std::lock_guard lock(mutex_);
-  (stream == Stream::Out ? out_ : err_).append(bytes);
+  if (screen_) {
+    screen_->resize(size);
+  }
+  return {};
+}
+
+void CallRecord::add_note(std::string note) {
+  const std::lock_guard lock(mutex_);
+  result_.notes.push_back(std::move(note));
 }
 
 std::uint64_t CallRecord::largest_stream() const {
@@ -47,25 +95,61 @@ void CallRecord::finish(CallResult result) {
     const std::lock_guard lock(mutex_);
     result.call = id;
     result.state = CallState::Finished;
+    result.segments = std::move(result_.segments);
+    result.segments_cut = result_.segments_cut;
+    result.notes.insert(result.notes.begin(), result_.notes.begin(), result_.notes.end());
     result.duration = std::chrono::duration_cast<std::chrono::microseconds>(
         std::chrono::steady_clock::now() - started_);
     result_ = std::move(result);
   }
   changed_.notify_all();
+  if (input_ != nullptr) {
+    input_->shut();
+  }
 }
 
-bool CallRecord::wait_finished(const contract::Context& context,
-                               std::optional<contract::Context::Clock::time_point> until) {
+void CallRecord::wait(
+    const contract::Context& context, std::optional<contract::Context::Clock::time_point> until,
+    const std::function<bool(const OutputBuffer&, const OutputBuffer&)>& enough) {
   std::unique_lock lock(mutex_);
-  const auto finished = [&] { return result_.state == CallState::Finished; };
+  const auto done = [&] {
+    return result_.state == CallState::Finished || (enough && enough(out_, err_));
+  };
   const auto deadline = context.deadline();
   if (deadline && (!until || *deadline < *until)) {
     until = deadline;
   }
+  watchers_ += enough ? 1U : 0U;
   if (until) {
-    return changed_.wait_until(lock, context.stop_token(), *until, finished);
+    changed_.wait_until(lock, context.stop_token(), *until, done);
+  } else {
+    changed_.wait(lock, context.stop_token(), done);
   }
-  return changed_.wait(lock, context.stop_token(), finished);
+  watchers_ -= enough ? 1U : 0U;
+}
+
+std::function<bool(const OutputBuffer&, const OutputBuffer&)> CallRecord::enough(
+    bool follow, const std::optional<LineFilter>& awaited) const {
+  if (!follow && !awaited) {
+    return nullptr;
+  }
+  // Under the lock, as everything that wait() asks.
+  return [this, follow, &awaited](const OutputBuffer& out, const OutputBuffer& err) {
+    const auto is_new = [&](const OutputBuffer& buffer, std::uint64_t shown) {
+      if (buffer.bytes() <= shown || !awaited) {
+        return buffer.bytes() > shown && follow;
+      }
+      const std::uint64_t from =
+          std::max(shown, buffer.bytes() - std::min<std::uint64_t>(kSearched, buffer.bytes()));
+      return awaited->takes(buffer.read(from, kSearched));
+    };
+    return is_new(out, shown_out_) || is_new(err, shown_err_);
+  };
+}
+
+std::uint64_t CallRecord::begin_of(const OutputBuffer& buffer, std::optional<std::uint64_t> from,
+                                   std::optional<std::uint64_t> line, std::uint64_t shown) const {
+  return line ? offset_of_line(buffer, *line) : from.value_or(shown);
 }
 
 CallResult CallRecord::answer(const Part& part) {
@@ -76,10 +160,16 @@ CallResult CallRecord::answer(const Part& part) {
     result.duration = std::chrono::duration_cast<std::chrono::microseconds>(
         std::chrono::steady_clock::now() - started_);
   }
-  ViewOptions out{
-      .from = part.out_from.value_or(shown_out_), .open_end = running, .script = script_};
-  ViewOptions err{
-      .from = part.err_from.value_or(shown_err_), .open_end = running, .script = script_};
+  ViewOptions out{.from = begin_of(out_, part.out_from, part.out_line, shown_out_),
+                  .open_end = running,
+                  .script = script_,
+                  .filter = part.filter,
+                  .raw = part.raw};
+  ViewOptions err{.from = begin_of(err_, part.err_from, part.err_line, shown_err_),
+                  .open_end = running,
+                  .script = script_,
+                  .filter = part.filter,
+                  .raw = part.raw};
   // Errors come in full up to half of the room; the rest is for the output.
   const std::uint64_t err_size = err_.bytes() - std::min(err.from, err_.bytes());
   const std::uint64_t out_size = out_.bytes() - std::min(out.from, out_.bytes());
@@ -89,6 +179,10 @@ CallResult CallRecord::answer(const Part& part) {
   out.max_bytes = static_cast<std::size_t>(room - std::min<std::uint64_t>(err_size, err.max_bytes));
   result.out = make_view(out_, out);
   result.err = make_view(err_, err);
+  if (screen_) {
+    result.screen = screen_->text();
+    result.screen_addressed = screen_->addressed();
+  }
   shown_out_ = result.out.next;
   shown_err_ = result.err.next;
   answered_ = answered_ || !running;

@@ -2,6 +2,8 @@
 
 #include "keeper.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -9,16 +11,16 @@
 namespace bawn::shell {
 
 namespace {
-constexpr std::chrono::milliseconds kFirstLook{250};
+constexpr std::chrono::milliseconds kFirstLook{60};
+constexpr std::chrono::milliseconds kSoon{50};
 constexpr std::chrono::milliseconds kLastLook{10'000};
 }  // namespace
 
-DrivenCall::DrivenCall(CallPtr record, std::optional<Milliseconds> timeout,
-                       std::uint64_t output_limit)
-    : record_(std::move(record)), output_limit_(output_limit), look_after_(kFirstLook) {
+DrivenCall::DrivenCall(CallPtr record, const Limits& limits)
+    : record_(std::move(record)), limits_(limits), look_after_(kFirstLook) {
   const auto now = Clock::now();
-  if (timeout) {
-    timeout_at_ = now + *timeout;
+  if (limits.timeout) {
+    timeout_at_ = now + *limits.timeout;
   }
   look_at_ = now + look_after_;
 }
@@ -32,17 +34,29 @@ std::optional<DrivenCall::Clock::time_point> DrivenCall::next_wake(
   return next;
 }
 
-void DrivenCall::check_limits(const contract::Context& context, Clock::time_point now) {
-  if ((timeout_at_ && now >= *timeout_at_) || (context.deadline() && now >= *context.deadline())) {
-    record_->request_stop(StopCause::Timeout);
-  }
-  if (output_limit_ != 0 && record_->largest_stream() > output_limit_) {
+bool DrivenCall::check_limits(const contract::Context& context, Clock::time_point now) {
+  if (limits_.output_limit != 0 && record_->largest_stream() > limits_.output_limit) {
     record_->request_stop(StopCause::OutputLimit);
   }
+  if (context.deadline() && now >= *context.deadline()) {
+    record_->request_stop(StopCause::Timeout);
+  }
+  if (!timeout_at_ || now < *timeout_at_) {
+    return false;
+  }
+  if (limits_.on_timeout == OnTimeout::Kill) {
+    record_->request_stop(StopCause::Timeout);
+    return false;
+  }
+  timeout_at_.reset();
+  record_->add_note(fmt::format(
+      "The time limit of {} ms passed; the call goes on in the background, as it was asked for.",
+      limits_.timeout->count()));
+  return true;
 }
 
 DrivenCall::Progress DrivenCall::drive(const contract::Context& context,
-                                       std::optional<Clock::time_point> yield_at) {
+                                       std::optional<Clock::time_point> yield_at, bool foreground) {
   const auto cancel = [record = record_, &context] {
     record->request_stop(context.reason() == contract::CancelReason::Closed ? StopCause::Closed
                                                                             : StopCause::Cancelled);
@@ -59,14 +73,18 @@ DrivenCall::Progress DrivenCall::drive(const contract::Context& context,
       return Progress::Finished;
     }
     const auto now = Clock::now();
-    check_limits(context, now);
+    const bool outlived = check_limits(context, now);
     if (now >= look_at_) {
-      if (const auto stopped = look()) {
-        conclude(stopped);
+      const Look seen = look();
+      if (seen.stopped) {
+        conclude(seen.stopped);
         return Progress::Finished;
       }
-      look_after_ = std::min(2 * look_after_, kLastLook);
-      look_at_ = now + look_after_;
+      look_after_ = seen.soon ? look_after_ : std::min(2 * look_after_, kLastLook);
+      look_at_ = now + (seen.soon ? kSoon : look_after_);
+    }
+    if (outlived && foreground && record_->stop_cause() == StopCause::None) {
+      return Progress::Yielded;
     }
     if (yield_at && now >= *yield_at && record_->stop_cause() == StopCause::None) {
       return Progress::Yielded;

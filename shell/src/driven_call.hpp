@@ -23,15 +23,22 @@ class DrivenCall {
   using Clock = std::chrono::steady_clock;
   enum class Progress { Finished, Yielded };
 
-  DrivenCall(CallPtr record, std::optional<Milliseconds> timeout, std::uint64_t output_limit);
+  /// The limits of one call.
+  struct Limits {
+    std::optional<Milliseconds> timeout{};
+    OnTimeout on_timeout = OnTimeout::Kill;
+    std::uint64_t output_limit = 0;  ///< bytes per stream; 0 = none
+  };
+
+  DrivenCall(CallPtr record, const Limits& limits);
   virtual ~DrivenCall() = default;
   DrivenCall(const DrivenCall&) = delete;
   DrivenCall& operator=(const DrivenCall&) = delete;
 
-  /// Blocks until the call is finished, its record included, or until `yield_at`. The end of
-  /// `context` stops the call.
+  /// Blocks until the call is finished, its record included, or in the foreground until `yield_at`
+  /// or until its time limit put it into the background. The end of `context` stops the call.
   [[nodiscard]] Progress drive(const contract::Context& context,
-                               std::optional<Clock::time_point> yield_at);
+                               std::optional<Clock::time_point> yield_at, bool foreground);
 
   [[nodiscard]] const CallPtr& record() const noexcept { return record_; }
 
@@ -40,9 +47,12 @@ class DrivenCall {
   virtual StopResult stop() = 0;
   /// Makes the result and finishes the record. `stopped` when stop() ran.
   virtual void conclude(const std::optional<StopResult>& stopped) = 0;
-  /// Now and then while the call runs, ever more rarely. True ends the call as stopped with the
-  /// given result.
-  virtual std::optional<StopResult> look() { return std::nullopt; }
+  struct Look {
+    std::optional<StopResult> stopped{};  ///< ends the call
+    bool soon = false;                    ///< look again in a moment
+  };
+  /// Now and then while the call runs, ever more rarely.
+  virtual Look look() { return {}; }
 
   /// Hands a stream that somebody still holds to the keeper, closes it otherwise. True when held.
   bool release_stream(class Keeper& keeper, Stream stream, os::UniqueFd fd);
@@ -55,10 +65,11 @@ class DrivenCall {
  private:
   [[nodiscard]] std::optional<Clock::time_point> next_wake(
       const contract::Context& context, std::optional<Clock::time_point> yield_at) const;
-  void check_limits(const contract::Context& context, Clock::time_point now);
+  /// True when the call is to go on without its caller.
+  [[nodiscard]] bool check_limits(const contract::Context& context, Clock::time_point now);
 
+  Limits limits_;
   std::optional<Clock::time_point> timeout_at_;
-  std::uint64_t output_limit_;
   Clock::time_point look_at_;
   std::chrono::milliseconds look_after_;
 };

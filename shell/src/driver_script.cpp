@@ -10,7 +10,7 @@ namespace {
 //
 // __bs NONCE NAME NUMBER FLAGS  begins a step: the file that the step sources is r/NAME, its
 //     streams are w/NAME.o and w/NAME.e. FLAGS: i = there is an input file, k = leave the options
-//     alone. It returns the status of the step before, so that a text sees the $? that a person
+//     alone, c = come back to this directory at the end. It returns the status of the step before, so that a text sees the $? that a person
 //     would. Names may be seen by processes of other calls where a directory can be listed
 //     (Landlock grants listing downwards from "/"); the nonce that makes a report believed never is
 //     a name.
@@ -28,7 +28,8 @@ namespace {
 // that were defined before there were any. No local variables in __bv: they would be in the state.
 constexpr std::string_view kFunctions = R"bash(
 __bs() {
-  __bi=$1 __bg=$2 BAWN_CALL=$__bm$3 __bk=${4-} __bq=() __b0=/dev/null
+  __bi=$1 __bg=$2 BAWN_CALL=$__bm$3 __bk=${4-} __bq=() __b0=/dev/null __bc=
+  if [[ $__bk == *c* ]]; then __bc=$PWD __bp=${OLDPWD-}; fi
   builtin export -n __bi
   if [[ $__bk == *i* ]]; then __b0=$__br$2.i; fi
   if [[ $- == *e* ]]; then builtin return 0; fi
@@ -40,6 +41,10 @@ __bd() {
   __bz=$__b1
   if ((${#__bq[@]} > 1)); then __bz=${__bq[0]}; fi
   if [[ -o pipefail ]]; then __b2=1; fi
+  if [[ -n $__bc ]]; then
+    builtin cd -- "$__bc" >/dev/null 2>&1
+    OLDPWD=$__bp __bc=
+  fi
   if [[ ! . -ef ${PWD-} ]]; then __b3=1; fi
   {
     builtin printf '%s\0' "$__bi" "$__bz" "${__bq[*]:1}" "$-${__bo-}" "$__b2" "$__b3" "${PWD-}"
@@ -110,6 +115,45 @@ std::string_view state_end() noexcept {
   return "# end of state\n";
 }
 
+std::string wrapper_script(const std::string& path, const std::string& directory,
+                           const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::string script;
+  if (!directory.empty()) {
+    script += fmt::format("builtin cd -- {} || builtin return 1\n", shell_quote(directory));
+  }
+  for (const auto& [name, value] : variables) {
+    script += fmt::format("{}={} ", name, shell_quote(value));
+  }
+  return script + fmt::format("\\. {}\n", shell_quote(path));
+}
+
+std::string aside_script(const AsideSettings& settings) {
+  // No monitor mode: the call's processes stay in one group, which a terminal can have in front.
+  std::string script;
+  if (!settings.state.empty()) {
+    script += fmt::format("\\. {} >/dev/null 2>&1\n", shell_quote(settings.state));
+  }
+  script +=
+      "builtin trap - EXIT ERR DEBUG RETURN\n"
+      "builtin unset -f __bs __bd __bv __bx __by\n"
+      "builtin unset __br __bw __bf __be __bm __bg __bi __bk __bo __bz __b0 __b9 __bc __bp\n"
+      "builtin unset PROMPT_COMMAND PS1 PS2 PS0\n"
+      "builtin set +m +o history\n";
+  script += fmt::format("builtin export BAWN_CALL={}\n", shell_quote(settings.marker));
+  if (!settings.directory.empty()) {
+    script += fmt::format("builtin cd -- {} || builtin exit 1\n", shell_quote(settings.directory));
+  }
+  for (const auto& [name, value] : settings.variables) {
+    script += fmt::format("builtin export {}={}\n", name, shell_quote(value));
+  }
+  script += fmt::format("__bq=()\n\\. {}\n", shell_quote(settings.text));
+  script += fmt::format(
+      "__bz=$?\n{{ builtin printf '%s ' \"${{__bq[@]}}\" >{}; }} 2>/dev/null\n"
+      "builtin exit \"${{__bq[0]:-$__bz}}\"\n",
+      shell_quote(settings.statuses));
+  return script;
+}
+
 std::string driver_script(const DriverSettings& settings) {
   // The EXIT trap goes first so that a restored one of the user's own replaces it; everything else
   // of ours goes behind the restored state, which holds what an earlier shell had of it.
@@ -133,7 +177,7 @@ std::string driver_script(const DriverSettings& settings) {
     script +=
         fmt::format("[[ . -ef $PWD ]] || builtin cd -- {}\n", shell_quote(settings.directory));
   }
-  script += fmt::format("__bk= __bq=() __bz=0 __bi={}\n", settings.start_nonce);
+  script += fmt::format("__bk= __bc= __bq=() __bz=0 __bi={}\n", settings.start_nonce);
   return script;
 }
 

@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace bawn::shell {
 
@@ -21,6 +23,25 @@ struct DriverSettings {
 
 /// The text of the start file.
 [[nodiscard]] std::string driver_script(const DriverSettings& settings);
+
+/// Sources the text at `path` in another directory (empty = where the shell is) and with variables
+/// exported for as long as it runs.
+[[nodiscard]] std::string wrapper_script(
+    const std::string& path, const std::string& directory,
+    const std::vector<std::pair<std::string, std::string>>& variables);
+
+/// What a bash of its own is told that runs one text beside the session's shell.
+struct AsideSettings {
+  std::string state;        ///< path of the shell's state; empty = none
+  std::string text;         ///< path of the text
+  std::string statuses;     ///< path of the file that gets the pipe statuses
+  std::string marker;       ///< BAWN_CALL
+  std::string directory;    ///< empty = as the state says
+  std::vector<std::pair<std::string, std::string>> variables;
+};
+
+/// The program text of such a bash.
+[[nodiscard]] std::string aside_script(const AsideSettings& settings);
 
 /// `text` as one word of bash that stands for itself.
 [[nodiscard]] std::string shell_quote(std::string_view text);

@@ -3,29 +3,22 @@
 #include "bawn/os/memfd.hpp"
 #include "bawn/os/pipe.hpp"
 #include "process_record.hpp"
+#include "terminal.hpp"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
 namespace bawn::shell {
 
 namespace {
-
-std::vector<std::string> merged_environment(
-    std::vector<std::string> environment,
-    const std::vector<std::pair<std::string, std::string>>& changes) {
-  for (const auto& [name, value] : changes) {
-    const std::string prefix = name + "=";
-    std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(prefix); });
-    environment.push_back(prefix + value);
-  }
-  return environment;
-}
 
 Result<os::Pipe> output_pipe() {
   os::Pipe pipe = BAWN_TRY(os::Pipe::make());
@@ -35,13 +28,51 @@ Result<os::Pipe> output_pipe() {
   return pipe;
 }
 
+/// A small file from its beginning.
+std::string read_whole(int fd) {
+  std::array<char, 1024> bytes;
+  const ssize_t got = pread(fd, bytes.data(), bytes.size(), 0);
+  return {bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+}
+
+/// Where a call that may change nothing still can: devices, the private temporary directory, and
+/// the place of its own report. The temporary directory only where no writable root lies in it.
+std::vector<std::string> writable_places(const Session::Impl& session) {
+  std::vector<std::string> places = {"/dev", session.dir.write_side()};
+  std::string temporary = "/tmp";
+  for (const std::string& entry : session.environment) {
+    if (entry.starts_with("TMPDIR=/")) {
+      temporary = entry.substr(7);
+    }
+  }
+  std::vector<std::string> roots = session.config.policy.write;
+  roots.push_back(session.config.workspace);
+  const bool apart = std::ranges::none_of(roots, [&](const std::string& root) {
+    return (root + "/").starts_with(temporary + "/");
+  });
+  if (apart) {
+    places.push_back(std::move(temporary));
+  }
+  return places;
+}
+
 }  // namespace
 
-ExecCall::ExecCall(Session::Impl& session, CallPtr record, const ExecRequest& request,
+ExecCall::ExecCall(Session::Impl& session, CallPtr record, Launch launch,
                    const contract::Context& context)
-    : DrivenCall(std::move(record), request.timeout, request.output_limit),
+    : DrivenCall(std::move(record), launch.limits),
       session_(session),
+      launch_(std::move(launch)),
       recording_(context.detached()) {}
+
+ExecCall::~ExecCall() {
+  if (!launch_.files.empty()) {
+    for (const char* suffix : {"", ".t", ".s"}) {
+      session_.dir.remove_text(launch_.files + suffix);
+    }
+    session_.dir.remove_output(launch_.files + ".q");
+  }
+}
 
 CallScope ExecCall::scope() const {
   return {.marker = record_->id,
@@ -51,23 +82,65 @@ CallScope ExecCall::scope() const {
           .shell_inside_pid = 0};
 }
 
-Result<> ExecCall::begin(const ExecRequest& request) {
+Result<> ExecCall::connect_terminal(sandbox::SpawnSpec& spec) {
+  Terminal terminal = BAWN_TRY(Terminal::open(*launch_.terminal));
+  os::UniqueFd typed(fcntl(terminal.outer.get(), F_DUPFD_CLOEXEC, 3));
+  auto feed = BAWN_TRY(InputFeed::make(std::move(typed), {}, terminal.inner.get()));
+  BAWN_TRY(feed->write(launch_.input.value_or("")));
+  record_->set_input(std::move(feed));
+  record_->set_screen(*launch_.terminal);
+  spec.standard_output.reset(fcntl(terminal.inner.get(), F_DUPFD_CLOEXEC, 3));
+  spec.standard_error.reset(fcntl(terminal.inner.get(), F_DUPFD_CLOEXEC, 3));
+  spec.standard_input = std::move(terminal.inner);
+  spec.controlling_terminal = true;
+  out_ = std::move(terminal.outer);
+  return {};
+}
+
+Result<> ExecCall::connect_input(sandbox::SpawnSpec& spec) {
+  if (!launch_.input_open) {
+    if (launch_.input) {
+      spec.standard_input = BAWN_TRY(os::sealed_memfd("input", *launch_.input));
+    }
+    return {};
+  }
+  os::Pipe pipe = BAWN_TRY(os::Pipe::make());
+  if (fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return std::unexpected(Error::from_errno(errno, "fcntl", "cannot make an input pipe"));
+  }
+  os::UniqueFd held(fcntl(pipe.read.get(), F_DUPFD_CLOEXEC, 3));
+  const int identity = held.get();
+  auto feed = BAWN_TRY(InputFeed::make(std::move(pipe.write), std::move(held), identity));
+  BAWN_TRY(feed->write(launch_.input.value_or("")));
+  record_->set_input(std::move(feed));
+  spec.standard_input = std::move(pipe.read);
+  return {};
+}
+
+Result<> ExecCall::connect(sandbox::SpawnSpec& spec) {
+  if (launch_.terminal) {
+    return connect_terminal(spec);
+  }
+  BAWN_TRY(connect_input(spec));
   os::Pipe out = BAWN_TRY(output_pipe());
   os::Pipe err = BAWN_TRY(output_pipe());
-  sandbox::SpawnSpec spec;
-  spec.argv = request.argv;
-  spec.env = merged_environment(session_.environment, request.environment);
-  cwd_ = request.cwd.starts_with('/') ? request.cwd
-         : request.cwd.empty()        ? session_.config.workspace
-                                      : session_.config.workspace + "/" + request.cwd;
-  spec.cwd = cwd_;
-  if (request.input) {
-    spec.standard_input = BAWN_TRY(os::sealed_memfd("input", *request.input));
-  }
   spec.standard_output = std::move(out.write);
   spec.standard_error = std::move(err.write);
+  out_ = std::move(out.read);
+  err_ = std::move(err.read);
+  return {};
+}
+
+Result<> ExecCall::begin() {
+  sandbox::SpawnSpec spec;
+  spec.argv = launch_.argv;
+  spec.env = std::move(launch_.environment);
+  spec.cwd = launch_.cwd;
   spec.call = record_->id;
-  program_ = request.argv.front();
+  BAWN_TRY(connect(spec));
+  if (launch_.read_only) {
+    spec.writable_only = writable_places(session_);
+  }
   not_before_ = start_time_now();
   child_ = BAWN_TRY(session_.warden->spawn(std::move(spec)));
   record_data_ = BAWN_TRY(write_process_record(recording_, {.session = session_.config.name,
@@ -76,8 +149,9 @@ Result<> ExecCall::begin(const ExecRequest& request) {
                                                             .child = child_.get(),
                                                             .is_shell = false,
                                                             .groups = {}}));
-  out_ = std::move(out.read);
-  err_ = std::move(err.read);
+  if (!launch_.files.empty()) {
+    record_->set_script(session_.dir.read_side() + launch_.files + ".t");
+  }
   pump_.emplace(record_, out_.get(), err_.get(), child_->exit_event(), nullptr, std::string());
   return child_->go();
 }
@@ -99,9 +173,20 @@ void ExecCall::from_status(CallResult& result) const {
   result.signal = status->signal;
   result.cpu_us = status->user_us + status->system_us;
   result.peak_memory_bytes = status->peak_rss_bytes;
+  std::string statuses = launch_.statuses.is_open() ? read_whole(launch_.statuses.get()) : "";
+  for (std::size_t at = statuses.find(' '); at < statuses.size(); ++at) {
+    int value = 0;  // the first number is the status itself
+    const auto [end, error] =
+        std::from_chars(statuses.data() + at + 1, statuses.data() + statuses.size(), value);
+    if (error != std::errc()) {
+      break;
+    }
+    result.pipe_statuses.push_back(value);
+    at = static_cast<std::size_t>(end - statuses.data()) - 1;
+  }
   if (status->exec_errno != 0) {
     result.message =
-        fmt::format("cannot start {}: {}", program_,
+        fmt::format("cannot start {}: {}", launch_.argv.front(),
                     std::strerror(status->exec_errno));  // NOLINT(concurrency-mt-unsafe)
   }
 }
@@ -112,7 +197,8 @@ void ExecCall::conclude(const std::optional<StopResult>& stopped) {
   const bool out_held = release_stream(*session_.keeper, Stream::Out, std::move(out_));
   const bool err_held = release_stream(*session_.keeper, Stream::Err, std::move(err_));
   CallResult result;
-  result.cwd = cwd_;
+  result.notes = std::move(launch_.notes);
+  result.cwd = launch_.cwd;
   from_status(result);
   if (stopped) {
     result.stopped_by = stopped->step;

@@ -28,7 +28,10 @@ char* chunk() {
 ssize_t take_chunk(CallRecord& call, Stream stream, int fd) {
   const ssize_t got = read(fd, chunk(), kChunk);
   if (got <= 0) {
-    return got < 0 && errno == EINTR ? take_chunk(call, stream, fd) : got;
+    // EIO is a terminal's way to say that its last user is gone.
+    return got < 0 && errno == EINTR ? take_chunk(call, stream, fd)
+           : got < 0 && errno == EIO ? 0
+                                     : got;
   }
   call.append(stream, {chunk(), static_cast<std::size_t>(got)});
   if (static_cast<std::size_t>(got) == kFirstPipe) {
@@ -91,8 +94,17 @@ Pump::Events Pump::wait(std::optional<Clock::time_point> until, std::span<const 
   for (const int fd : extra) {
     waiting.push_back({fd, POLLIN, 0});
   }
+  const std::size_t inputs = waiting.size();
+  InputFeed* const feed = call_->input();
+  if (feed != nullptr) {
+    waiting.push_back({feed->work_fd(), POLLIN, 0});
+    waiting.push_back({-1, POLLOUT, 0});
+  }
   Events events;
   for (;;) {
+    if (feed != nullptr) {
+      waiting[inputs + 1].fd = feed->full_fd();
+    }
     timespec left{};
     if (until) {
       left = until_then(*until);
@@ -122,7 +134,10 @@ Pump::Events Pump::wait(std::optional<Clock::time_point> until, std::span<const 
       waiting[4].fd = err_;
     }
     bool other = false;
-    for (std::size_t i = 5; i < waiting.size(); ++i) {
+    if (feed != nullptr && (waiting[inputs].revents != 0 || waiting[inputs + 1].revents != 0)) {
+      feed->flush();
+    }
+    for (std::size_t i = 5; i < inputs; ++i) {
       other = other || waiting[i].revents != 0;
     }
     const bool late = until && Clock::now() >= *until;  // junk may come faster than ppoll expires

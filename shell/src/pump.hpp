@@ -3,6 +3,7 @@
 #pragma once
 
 #include "call_record.hpp"
+#include "input_feed.hpp"
 #include "report_channel.hpp"
 
 #include <chrono>

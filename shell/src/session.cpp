@@ -38,6 +38,10 @@ Result<CallResult> Session::output(const contract::Context& context, const Outpu
   return impl_->output(context, request);
 }
 
+Result<> Session::write_input(const InputRequest& request) {
+  return impl_->write_input(request);
+}
+
 Result<> Session::stop(const std::string& call) {
   const CallPtr record = impl_->calls.find(call);
   if (record == nullptr) {

@@ -184,20 +184,24 @@ Result<> SessionDir::write_text(const std::string& name, std::string_view first,
   return write_all(file.get(), second, name);
 }
 
-Result<> SessionDir::make_fifo(const std::string& name) const {
-  const mode_t mode = foreign_ ? kForeignOutput : kOwnOutput;
-  if (mkfifoat(write_fd_.get(), name.c_str(), mode) != 0 ||
-      (foreign_ && fchmodat(write_fd_.get(), name.c_str(), mode, 0) != 0)) {
-    return std::unexpected(Error::from_errno(errno, "mkfifoat", "cannot make an output FIFO"));
+mode_t SessionDir::output_mode() const noexcept {
+  return foreign_ ? kForeignOutput : kOwnOutput;
+}
+
+Result<> SessionDir::make_fifo(const os::UniqueFd& side, const std::string& name,
+                               mode_t mode) const {
+  if (mkfifoat(side.get(), name.c_str(), mode) != 0 ||
+      (foreign_ && fchmodat(side.get(), name.c_str(), mode, 0) != 0)) {
+    return std::unexpected(Error::from_errno(errno, "mkfifoat", "cannot make a FIFO of the call"));
   }
   return {};
 }
 
 /// Where no layer keeps commands from renaming in w/, the name may be a link or a file by now, and
 /// we are outside the wall: following it would read for the command what it must not.
-Result<os::UniqueFd> SessionDir::open_fifo(const std::string& name, int flags) const {
-  os::UniqueFd fifo(
-      openat(write_fd_.get(), name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+Result<os::UniqueFd> SessionDir::open_fifo(const os::UniqueFd& side, const std::string& name,
+                                           int flags) {
+  os::UniqueFd fifo(openat(side.get(), name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fifo.is_open()) {
     return std::unexpected(Error::from_errno(errno, "openat", "cannot open a FIFO of the session"));
   }
@@ -209,27 +213,44 @@ Result<os::UniqueFd> SessionDir::open_fifo(const std::string& name, int flags) c
   return fifo;
 }
 
-Result<OutputFifo> SessionDir::make_output(const std::string& name) const {
-  BAWN_TRY(make_fifo(name));
-  OutputFifo fifo;
-  // Reading end first: a write end can only be opened without blocking when there is a reader. The
-  // write end is opened through the descriptor, so that both are ends of one FIFO.
-  fifo.read = BAWN_TRY(open_fifo(name, O_RDONLY));
-  const std::string same = fmt::format("/proc/self/fd/{}", fifo.read.get());
-  fifo.keep.reset(::open(same.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!fifo.keep.is_open()) {
-    return std::unexpected(Error::from_errno(errno, "open", "cannot open an output FIFO"));
+namespace {
+
+/// Both ends of one FIFO of which we have the reading one: a write end can only be opened without
+/// blocking when there is a reader, and through the descriptor it is sure to be the same FIFO.
+Result<os::UniqueFd> write_end_of(const os::UniqueFd& read) {
+  const std::string same = fmt::format("/proc/self/fd/{}", read.get());
+  os::UniqueFd write(::open(same.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!write.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "open", "cannot open a FIFO of the call"));
   }
+  return write;
+}
+
+}  // namespace
+
+Result<OutputFifo> SessionDir::make_output(const std::string& name) const {
+  BAWN_TRY(make_fifo(write_fd_, name, output_mode()));
+  OutputFifo fifo;
+  fifo.read = BAWN_TRY(open_fifo(write_fd_, name, O_RDONLY));
+  fifo.keep = BAWN_TRY(write_end_of(fifo.read));
+  return fifo;
+}
+
+Result<InputFifo> SessionDir::make_input(const std::string& name) const {
+  BAWN_TRY(make_fifo(read_fd_, name, foreign_ ? kForeignText : kOwnText));
+  InputFifo fifo;
+  fifo.read = BAWN_TRY(open_fifo(read_fd_, name, O_RDONLY));
+  fifo.write = BAWN_TRY(write_end_of(fifo.read));
   return fifo;
 }
 
 Result<os::UniqueFd> SessionDir::make_report(const std::string& name) const {
-  BAWN_TRY(make_fifo(name));
-  return open_fifo(name, O_RDWR);
+  BAWN_TRY(make_fifo(write_fd_, name, output_mode()));
+  return open_fifo(write_fd_, name, O_RDWR);
 }
 
 Result<os::UniqueFd> SessionDir::make_state_file(const std::string& name) const {
-  const mode_t mode = foreign_ ? kForeignOutput : kOwnOutput;
+  const mode_t mode = output_mode();
   os::UniqueFd file(openat(write_fd_.get(), name.c_str(),
                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!file.is_open() || (foreign_ && fchmod(file.get(), mode) != 0)) {

@@ -7,6 +7,8 @@
 #include "bawn/contract/error.hpp"
 #include "bawn/os/unique_fd.hpp"
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,12 @@ using contract::Result;
 struct OutputFifo {
   os::UniqueFd read;
   os::UniqueFd keep;
+};
+
+/// An input FIFO: `read` is a reading end of ours, so that nothing breaks while nobody reads.
+struct InputFifo {
+  os::UniqueFd read;
+  os::UniqueFd write;  ///< does not block
 };
 
 /// Threads: thread-safe after open().
@@ -41,6 +49,8 @@ class SessionDir {
                                     std::string_view second = {}) const;
   /// A new FIFO in w/ that the inside can write. Its name is gone once `remove_output` is called.
   [[nodiscard]] Result<OutputFifo> make_output(const std::string& name) const;
+  /// A new FIFO in r/ that the inside can read. Its name is gone once `remove_text` is called.
+  [[nodiscard]] Result<InputFifo> make_input(const std::string& name) const;
   /// A FIFO in w/ held open for reading and writing, so that it never ends.
   [[nodiscard]] Result<os::UniqueFd> make_report(const std::string& name) const;
   /// An empty file in w/ that the inside can append to; the descriptor reads it.
@@ -52,8 +62,11 @@ class SessionDir {
   void remove() const noexcept;
 
  private:
-  [[nodiscard]] Result<> make_fifo(const std::string& name) const;
-  [[nodiscard]] Result<os::UniqueFd> open_fifo(const std::string& name, int flags) const;
+  [[nodiscard]] Result<> make_fifo(const os::UniqueFd& side, const std::string& name,
+                                   mode_t mode) const;
+  [[nodiscard]] static Result<os::UniqueFd> open_fifo(const os::UniqueFd& side,
+                                                      const std::string& name, int flags);
+  [[nodiscard]] mode_t output_mode() const noexcept;
 
   std::string path_;
   std::string read_path_;

@@ -1,7 +1,6 @@
 #include "session_impl.hpp"
 
-#include "bash_call.hpp"
-#include "exec_call.hpp"
+#include "call_processes.hpp"
 #include "random_name.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace bawn::shell {
@@ -17,22 +17,6 @@ namespace bawn::shell {
 namespace {
 
 constexpr int kStateTimeoutMs = 5000;
-
-Result<> check_text(std::string_view what, std::string_view text, std::size_t limit) {
-  if (text.find('\0') != std::string_view::npos) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          fmt::format("the {} holds a NUL byte, which bash would drop; write it as "
-                                      "an escape that the command itself expands",
-                                      what));
-  }
-  if (text.size() > limit) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          fmt::format("the {} has {} bytes, at most {} are taken; put it into a "
-                                      "file and run that",
-                                      what, text.size(), limit));
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -110,29 +94,48 @@ void Session::Impl::close() {
   dir.remove();
 }
 
-Result<CallPtr> Session::Impl::new_record(const char* kind) {
-  std::uint64_t number = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    number = ++last_number_;
-  }
-  auto record =
-      std::make_shared<CallRecord>(marker_prefix + std::to_string(number), kind, number,
-                                   config.limits, dir.path(), BAWN_TRY(os::EventFd::make()));
-  return record;
+std::string Session::Impl::absolute(const std::string& directory) const {
+  return directory.empty() || directory.starts_with('/') ? directory
+                                                         : config.workspace + "/" + directory;
 }
 
-Result<> Session::Impl::claim_step(const CallPtr& record) {
-  std::unique_lock lock(mutex_);
-  // A call that is being stopped is over for its caller: the next one waits for the few steps of
-  // stopping instead of being told that the shell is busy.
-  slot_free_.wait(lock, [&] {
-    return closed_ ||
-           (!maintaining_ && (running_ == nullptr || running_->stop_cause() == StopCause::None));
-  });
+Result<std::optional<SyntaxFault>> Session::Impl::check_syntax(const contract::Context& context,
+                                                               const std::string& text) {
+  auto fault = checker->check(context, text);
+  if (!checker->ready()) {
+    keeper->ask_spare();  // the next check finds one waiting
+  }
+  return fault;
+}
+
+Result<> Session::Impl::wait_for_slot(std::unique_lock<std::mutex>& lock,
+                                      const contract::Context& context,
+                                      const std::function<bool()>& is_free) {
+  const auto ready = [&] { return closed_ || is_free(); };
+  const auto deadline = context.deadline();
+  const bool came = deadline
+                        ? slot_free_.wait_until(lock, context.stop_token(), *deadline, ready)
+                        : slot_free_.wait(lock, context.stop_token(), ready);
   if (closed_) {
     return contract::fail(ErrorCode::Closed, fmt::format("session {} is closed", config.name));
   }
+  if (!came) {
+    return contract::fail(
+        context.cancelled() ? ErrorCode::Cancelled : ErrorCode::DeadlineExceeded,
+        fmt::format("the call was given up while it waited for the shell of session {}; nothing "
+                    "of it ran",
+                    config.name));
+  }
+  return {};
+}
+
+Result<> Session::Impl::claim_step(const contract::Context& context, const CallPtr& record) {
+  std::unique_lock lock(mutex_);
+  // A call that is being stopped is over for its caller: the next one waits for the few steps of
+  // stopping instead of being told that the shell is busy.
+  BAWN_TRY(wait_for_slot(lock, context, [&] {
+    return !maintaining_ && (running_ == nullptr || running_->stop_cause() == StopCause::None);
+  }));
   if (running_ != nullptr) {
     return contract::fail(
         ErrorCode::Busy,
@@ -142,6 +145,7 @@ Result<> Session::Impl::claim_step(const CallPtr& record) {
             running_->id, config.name));
   }
   running_ = record;
+  state_current_ = false;
   return {};
 }
 
@@ -160,11 +164,8 @@ void Session::Impl::release_exec() {
   slot_free_.notify_all();
 }
 
-bool Session::Impl::claim_maintenance(bool wait) {
-  std::unique_lock lock(mutex_);
-  if (wait) {
-    slot_free_.wait(lock, [&] { return (running_ == nullptr && !maintaining_) || closed_; });
-  }
+bool Session::Impl::claim_maintenance() {
+  const std::lock_guard lock(mutex_);
   if (closed_ || running_ != nullptr || maintaining_) {
     return false;
   }
@@ -185,6 +186,7 @@ Result<Restored> Session::Impl::replace_shell(bool keep_state) {
     state = shell_ == nullptr ? std::string() : shell_->take_exit_state();
     restored = Restored::Full;
     if (state.empty()) {
+      const std::lock_guard lock(mutex_);
       state = state_;
       restored = state.empty() ? Restored::Nothing : Restored::Snapshot;
     }
@@ -195,7 +197,10 @@ Result<Restored> Session::Impl::replace_shell(bool keep_state) {
   if (!started && !state.empty()) {
     // The state itself may be what keeps the shell from coming up.
     restored = Restored::Nothing;
-    state_.clear();
+    {
+      const std::lock_guard lock(mutex_);
+      state_.clear();
+    }
     started = BashProcess::start(*warden, dir, reports, bash_start({}));
   }
   shell_ = BAWN_TRY(std::move(started));
@@ -203,7 +208,7 @@ Result<Restored> Session::Impl::replace_shell(bool keep_state) {
 }
 
 void Session::Impl::on_idle() {
-  if (!claim_maintenance(false)) {
+  if (!claim_maintenance()) {
     return;
   }
   save_state();
@@ -225,162 +230,92 @@ void Session::Impl::save_state() {
       reports.wait(nonce, shell_->child().exit_event(), kStateTimeoutMs)) {
     std::string state = read_state(file->get(), config.limits.snapshot_bytes);
     if (!state.empty()) {
+      const std::lock_guard lock(mutex_);
       state_ = std::move(state);
+      state_current_ = true;
     }
   }
   dir.remove_output(name);
 }
 
-void Session::Impl::complete(CallResult& result) {
-  result.session = config.name;
-  if (watch != nullptr) {
-    result.protected_changes = watch->look();
+Result<std::string> Session::Impl::current_state(const contract::Context& context,
+                                                 std::vector<std::string>& notes) {
+  {
+    std::unique_lock lock(mutex_);
+    BAWN_TRY(wait_for_slot(lock, context, [&] { return !maintaining_; }));
+    if (running_ != nullptr || state_current_) {
+      if (running_ != nullptr) {
+        notes.push_back(fmt::format(
+            "Call {} was using the shell: this one began with the state from before it.",
+            running_->id));
+      }
+      return state_;
+    }
+    maintaining_ = true;
   }
-  for (const std::string& id : calls.take_unseen()) {
-    result.notes.push_back(fmt::format(
-        "Call {} was cancelled before its result was seen; bash_output shows what it printed.",
-        id));
-  }
-}
-
-void Session::Impl::continue_alone(std::shared_ptr<DrivenCall> call) {
-  auto done = std::make_shared<std::atomic<bool>>(false);
+  save_state();
+  release_maintenance();
   const std::lock_guard lock(mutex_);
-  for (auto it = workers_.begin(); it != workers_.end();) {
-    if (it->done->load()) {
-      it->thread.join();
-      it = workers_.erase(it);
-    } else {
-      ++it;
+  if (!state_current_) {
+    notes.push_back(fmt::format(
+        "The shell's state could not be taken (larger than {} bytes, or the shell ended): this "
+        "call began with an earlier one.",
+        config.limits.snapshot_bytes));
+  }
+  return state_;
+}
+
+void Session::Impl::end_shell_processes() {
+  // Whoever began as a call beside the shell, or below one, stays.
+  std::set<std::string> spared = {marker_prefix + "check"};
+  for (const CallPtr& call : calls.all()) {
+    if (call->is_aside()) {
+      spared.insert(call->id);
     }
   }
-  workers_.push_back({std::thread([call = std::move(call), done] {
-                        std::ignore = call->drive(contract::Context(), std::nullopt);
-                        done->store(true);
-                      }),
-                      done});
+  for (int round = 0; round < 8; ++round) {
+    const auto processes = warden->tree();
+    if (!processes) {
+      return;
+    }
+    std::map<int, const sandbox::ProcessInfo*> by_pid;
+    for (const sandbox::ProcessInfo& process : *processes) {
+      by_pid.emplace(process.pid, &process);
+    }
+    int ended = 0;
+    for (const sandbox::ProcessInfo& process : *processes) {
+      bool stays = process.state == 'Z';
+      const sandbox::ProcessInfo* at = &process;
+      for (int depth = 0; at != nullptr && !stays && depth < 64; ++depth) {
+        stays = spared.contains(at->call);
+        const auto parent = by_pid.find(at->parent);
+        at = parent == by_pid.end() ? nullptr : parent->second;
+      }
+      if (!stays) {
+        ended += signal_process(*warden, process.inside_pid, SIGKILL).value_or(0);
+      }
+    }
+    if (ended == 0) {
+      return;
+    }
+  }
 }
 
-CallResult Session::Impl::drive(const contract::Context& context, std::shared_ptr<DrivenCall> call,
-                                std::optional<Milliseconds> yield, std::size_t view_bytes) {
-  const CallPtr record = call->record();
-  std::optional<DrivenCall::Clock::time_point> yield_at;
-  if (yield) {
-    yield_at = DrivenCall::Clock::now() + *yield;
-  }
-  if (call->drive(context, yield_at) == DrivenCall::Progress::Yielded) {
-    continue_alone(std::move(call));
-    return record->answer({.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
-  }
-  CallResult result = record->answer({.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
-  result.session = config.name;
-  if (context.cancelled()) {
-    record->mark_unanswered();
-    calls.mark_unseen(record->id);
-  }
-  return result;
-}
-
-Result<CallResult> Session::Impl::run(const contract::Context& context, BashRequest request) {
-  BAWN_TRY(check_text("command", request.command, config.limits.text_bytes));
-  if (request.input && request.input->size() > config.limits.text_bytes) {
-    BAWN_TRY(
-        check_text("input", std::string(request.input->size(), ' '), config.limits.text_bytes));
-  }
-  const CallPtr record = BAWN_TRY(new_record("bash"));
-  BAWN_TRY(claim_step(record));
-  calls.add(record);
-  const auto yield = request.yield;
-  const std::size_t view_bytes = request.view_bytes;
-  auto call = std::make_shared<BashCall>(*this, record, std::move(request), context);
-  const auto began = call->begin(context);
-  if (!began) {
-    calls.remove(record->id);
-    release_step();
-    return std::unexpected(began.error());
-  }
-  if (!*began) {
-    return record->answer({.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
-  }
-  return drive(context, std::move(call), yield, view_bytes);
-}
-
-Result<CallResult> Session::Impl::exec(const contract::Context& context, ExecRequest request) {
-  if (request.argv.empty() || request.argv.front().empty()) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          "argv is empty; its first item names the program");
-  }
-  for (const std::string& argument : request.argv) {
-    BAWN_TRY(check_text("argument", argument, config.limits.text_bytes));
-  }
-  const CallPtr record = BAWN_TRY(new_record("exec"));
+Result<Restored> Session::Impl::restart(const contract::Context& context, bool keep_state) {
   {
-    const std::lock_guard lock(mutex_);
-    if (closed_) {
-      return contract::fail(ErrorCode::Closed, fmt::format("session {} is closed", config.name));
-    }
-    if (running_exec_ >= config.limits.running_exec) {
-      return contract::fail(ErrorCode::Busy,
-                            fmt::format("{} exec calls are running in session {}, which is the "
-                                        "limit; wait for one to end",
-                                        running_exec_, config.name));
-    }
-    ++running_exec_;
-  }
-  calls.add(record);
-  auto call = std::make_shared<ExecCall>(*this, record, request, context);
-  const auto began = call->begin(request);
-  if (!began) {
-    calls.remove(record->id);
-    release_exec();
-    return std::unexpected(began.error());
-  }
-  return drive(context, std::move(call), request.yield, request.view_bytes);
-}
-
-Result<CallResult> Session::Impl::output(const contract::Context& context,
-                                         const OutputRequest& request) {
-  const CallPtr record = calls.find(request.call);
-  if (record == nullptr) {
-    return contract::fail(
-        ErrorCode::NotFound,
-        fmt::format(
-            "session {} keeps no call \"{}\": it is unknown, or older than the last {} calls",
-            config.name, request.call, config.limits.recent_calls));
-  }
-  std::optional<contract::Context::Clock::time_point> until;
-  if (request.wait) {
-    until = contract::Context::Clock::now() + *request.wait;
-  }
-  std::ignore = record->wait_finished(context, until);
-  CallResult result = record->answer({.view_bytes = request.view_bytes,
-                                      .out_from = request.out_from,
-                                      .err_from = request.err_from});
-  result.session = config.name;
-  return result;
-}
-
-Result<Restored> Session::Impl::restart(const contract::Context& /*context*/, bool keep_state) {
-  {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (running_ != nullptr) {
       running_->request_stop(StopCause::Cancelled);
     }
-  }
-  if (!claim_maintenance(true)) {
-    return contract::fail(ErrorCode::Closed, fmt::format("session {} is closed", config.name));
+    BAWN_TRY(wait_for_slot(lock, context, [&] { return running_ == nullptr && !maintaining_; }));
+    maintaining_ = true;
   }
   if (keep_state) {
     save_state();
   }
   if (shell_ != nullptr) {
     // Everything the shell started goes with it, background jobs of earlier calls included.
-    std::ignore = warden->signal({.kind = sandbox::SignalTarget::Kind::Session,
-                                  .id = 0,
-                                  .call = {},
-                                  .not_before = 0,
-                                  .keep_pid = 0},
-                                 SIGKILL);
+    end_shell_processes();
   }
   auto restored = replace_shell(keep_state);
   release_maintenance();

@@ -44,6 +44,7 @@ class Session::Impl {
   Result<CallResult> run(const contract::Context& context, BashRequest request);
   Result<CallResult> exec(const contract::Context& context, ExecRequest request);
   Result<CallResult> output(const contract::Context& context, const OutputRequest& request);
+  Result<> write_input(const InputRequest& request);
   Result<Restored> restart(const contract::Context& context, bool keep_state);
 
   /// The shell, for the holder of the step slot; null when it could not be started again.
@@ -54,6 +55,12 @@ class Session::Impl {
   void release_step();
   /// Ends one exec call's place among the running ones.
   void release_exec();
+
+  /// A directory as a call names it: below the workspace when it is relative; empty stays empty.
+  [[nodiscard]] std::string absolute(const std::string& directory) const;
+  /// None when the text is well-formed.
+  Result<std::optional<SyntaxFault>> check_syntax(const contract::Context& context,
+                                                  const std::string& text);
 
   /// Fills in what every result of this session has, and the notes about calls nobody heard of.
   void complete(CallResult& result);
@@ -74,24 +81,44 @@ class Session::Impl {
 
  private:
   friend class Session;
-  Result<CallPtr> new_record(const char* kind);
-  Result<> claim_step(const CallPtr& record);
-  bool claim_maintenance(bool wait);
+  Result<CallPtr> new_record(const char* kind, bool aside);
+  /// Waits for a condition over the members that `mutex_` guards.
+  ///
+  /// Errors: Closed; Cancelled and DeadlineExceeded when the context ends first.
+  Result<> wait_for_slot(std::unique_lock<std::mutex>& lock, const contract::Context& context,
+                         const std::function<bool()>& is_free);
+  Result<> claim_step(const contract::Context& context, const CallPtr& record);
+  Result<> claim_place();
+  bool claim_maintenance();
   void release_maintenance();
   /// Waits for the call as long as it may, then leaves it to a thread of its own.
   CallResult drive(const contract::Context& context, std::shared_ptr<DrivenCall> call,
                    std::optional<Milliseconds> yield, std::size_t view_bytes);
-  void continue_alone(std::shared_ptr<DrivenCall> call);
+  /// The call as it is now, with what it waits for.
+  CallResult answer(const CallPtr& record, const CallRecord::Part& part);
+  /// False when no thread can be had.
+  bool continue_alone(const std::shared_ptr<DrivenCall>& call);
+  Result<CallResult> run_in_shell(const contract::Context& context, BashRequest request);
+  Result<CallResult> run_aside(const contract::Context& context, BashRequest request);
+  Result<CallResult> launch(const contract::Context& context, const CallPtr& record,
+                            struct Launch what, std::optional<Milliseconds> yield,
+                            std::size_t view_bytes);
+  Result<CallPtr> find_call(const std::string& id) const;
+  /// The shell's state for a bash beside it, taken now when the shell is at rest.
+  Result<std::string> current_state(const contract::Context& context,
+                                    std::vector<std::string>& notes);
+  void end_shell_processes();
   void on_idle();
   void save_state();
   [[nodiscard]] BashStart bash_start(std::string state) const;
 
   const std::string report_path_;
   std::unique_ptr<BashProcess> shell_;
-  std::string state_;  ///< the last one saved; guarded by the step slot
 
   mutable std::mutex mutex_;
-  std::condition_variable slot_free_;
+  std::condition_variable_any slot_free_;
+  std::string state_;           ///< the last one saved
+  bool state_current_ = false;  ///< nothing has run in the shell since
   CallPtr running_;           ///< the bash call that holds the slot
   bool maintaining_ = false;  ///< or maintenance does
   bool closed_ = false;

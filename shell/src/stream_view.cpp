@@ -1,5 +1,7 @@
 #include "stream_view.hpp"
 
+#include "line_view.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,15 +70,16 @@ std::uint64_t newlines_in(std::string_view text) noexcept {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-void tidy(std::string& text, const std::string& script, StreamView& view) {
+}  // namespace
+
+void tidy_text(std::string& text, const std::string& script, StreamView& view) {
   if (!script.empty()) {
     replace_all(text, script, "bash");
   }
+  view.folded = fold_controls(text) || view.folded;
   view.folded = fold_carriage_returns(text) || view.folded;
   view.invalid_bytes += make_valid_utf8(text);
 }
-
-}  // namespace
 
 std::size_t incomplete_suffix(std::string_view text) noexcept {
   for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
@@ -146,15 +149,24 @@ StreamView make_view(const OutputBuffer& buffer, const ViewOptions& options) {
   view.stored = buffer.stored();
   view.from = std::min(options.from, buffer.bytes());
   view.next = buffer.bytes();
+  if (options.raw) {
+    show_raw(buffer, options, view);
+    return view;
+  }
+  if (options.filter != nullptr) {
+    show_lines(buffer, options, view);
+    return view;
+  }
   const std::uint64_t wanted = buffer.bytes() - view.from;
   if (wanted <= options.max_bytes && view.from + wanted <= buffer.stored()) {
     view.text = buffer.read(view.from, static_cast<std::size_t>(wanted));
     if (options.open_end) {
-      const std::size_t cut = incomplete_suffix(view.text);
+      const std::size_t cut =
+          std::max(incomplete_suffix(view.text), incomplete_sequence(view.text));
       view.text.resize(view.text.size() - cut);
       view.next -= cut;
     }
-    tidy(view.text, options.script, view);
+    tidy_text(view.text, options.script, view);
     return view;
   }
   std::string head = buffer.read(view.from, options.max_bytes / 2);
@@ -173,8 +185,8 @@ StreamView make_view(const OutputBuffer& buffer, const ViewOptions& options) {
   const std::uint64_t before = newlines_in(head) + newlines_in(tail);
   view.missing_lines =
       view.from == 0 && buffer.newlines() > before ? buffer.newlines() - before : 0;
-  tidy(head, options.script, view);
-  tidy(tail, options.script, view);
+  tidy_text(head, options.script, view);
+  tidy_text(tail, options.script, view);
   const std::string lines =
       view.missing_lines == 0 ? "" : fmt::format(" ({} lines)", view.missing_lines);
   view.text = fmt::format("{}{}[... {} bytes{} left out; read them from offset {} ...]\n{}", head,

@@ -6,10 +6,29 @@
 #include "output_buffer.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
+namespace re2 {
+class RE2;
+}
+
 namespace bawn::shell {
+
+/// Which lines a reader wants.
+class LineFilter {
+ public:
+  /// `pattern` in RE2's syntax; found anywhere in a line.
+  ///
+  /// Errors: InvalidArgument with RE2's words.
+  static Result<LineFilter> make(const std::string& pattern);
+  [[nodiscard]] bool takes(std::string_view text) const;
+
+ private:
+  explicit LineFilter(std::shared_ptr<const re2::RE2> pattern) : pattern_(std::move(pattern)) {}
+  std::shared_ptr<const re2::RE2> pattern_;
+};
 
 struct ViewOptions {
   std::uint64_t from = 0;     ///< first byte to show
@@ -18,7 +37,23 @@ struct ViewOptions {
   bool open_end = false;
   /// Shown as "bash" where bash names the file that holds the call's text.
   std::string script{};
+  const LineFilter* filter = nullptr;  ///< show only lines that it takes, with their numbers
+  bool raw = false;                    ///< base64 of the bytes from `from` on, nothing folded
 };
+
+/// Offset of the first byte of line `line`, counted from 1; the end when there are fewer.
+[[nodiscard]] std::uint64_t offset_of_line(const OutputBuffer& buffer, std::uint64_t line);
+
+/// Makes raw bytes readable: controls and carriage returns folded, valid UTF-8, the file of the
+/// call's text named "bash". Counts in `view` what it did.
+void tidy_text(std::string& text, const std::string& script, StreamView& view);
+
+/// How many bytes at the end of `text` are the beginning of a terminal sequence that is cut off.
+[[nodiscard]] std::size_t incomplete_sequence(std::string_view text) noexcept;
+
+/// Takes terminal sequences out, applies backspaces, and shows other control characters as ^X; tabs,
+/// newlines and carriage returns stay. Returns whether anything changed.
+bool fold_controls(std::string& text);
 
 /// Shows all from `from` on when it fits, else its first and last parts around one line that says
 /// what is missing. Cuts fall on code points, and on line ends where one is near.

@@ -169,6 +169,9 @@ contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::Spa
   if (!alive_) {
     return contract::fail(contract::ErrorCode::Closed, "the warden is gone");
   }
+  if (spec.writable_only) {
+    return contract::fail(contract::ErrorCode::Unsupported, "there is no Landlock here");
+  }
   os::SocketPair go = BAWN_TRY(os::SocketPair::make());
   // The shell keeps its pid over exec, so the pid is known while it still waits for the go.
   std::vector<std::string> argv = {"/bin/sh", "-c",
@@ -197,12 +200,17 @@ contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::Spa
       posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0);
     }
   }
+  // Opened by a session's leader without O_NOCTTY, it becomes the controlling terminal.
+  const std::string terminal = "/proc/self/fd/0";
+  if (spec.controlling_terminal) {
+    posix_spawn_file_actions_addopen(&actions, 0, terminal.c_str(), O_RDWR, 0);
+  }
   posix_spawn_file_actions_adddup2(&actions, go.far.get(), kGoFd);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(
       &attributes,
-      static_cast<short>(spec.new_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP));
+      static_cast<short>(spec.new_session || spec.controlling_terminal ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP));
   int pid = 0;
   auto argv_pointers = pointers(argv);
   auto env_pointers = pointers(env);

@@ -43,6 +43,7 @@ enum class Reason {
 /// One output stream as it is shown: valid UTF-8, at most a given size, with exact counts.
 struct StreamView {
   std::string text;                 ///< head, a line that says what is left out, tail
+  bool base64 = false;              ///< `text` is base64 of the raw bytes from `from` to `next`
   std::uint64_t bytes = 0;          ///< all that was printed, bytes
   std::uint64_t lines = 0;          ///< all that was printed; an unfinished last line counts
   std::uint64_t missing_bytes = 0;  ///< raw bytes that `text` leaves out between head and tail
@@ -52,6 +53,13 @@ struct StreamView {
   std::uint64_t from = 0;           ///< offset of the first byte shown, in bytes from the start
   std::uint64_t next = 0;           ///< offset to go on reading at
   std::uint64_t stored = 0;         ///< bytes from the start that can still be read by offset
+};
+
+/// A stretch of output in the order in which it was read. What a call prints to both streams within
+/// one moment is read stream by stream.
+struct Segment {
+  bool err = false;  ///< standard error, else standard output
+  std::uint64_t bytes = 0;
 };
 
 /// A process of the call that outlived it, or that it stopped. Numbers are the host's.
@@ -85,12 +93,18 @@ struct CallResult {
   bool cwd_missing = false;        ///< that directory was deleted or moved away
   StreamView out;
   StreamView err;
+  std::vector<Segment> segments;  ///< the first 256; later stretches of the last one's stream join
+                                  ///< it
+  bool segments_cut = false;      ///< there were more
   std::vector<std::string>
       options_reset;  ///< shell options taken back so that later calls are safe
   std::vector<Survivor> survivors;
   std::vector<Survivor> stopped_jobs;
   bool shell_restarted = false;
   Restored restored = Restored::No;
+  std::string waiting_for;  ///< "stdin" or "terminal" while it runs and waits for input; or empty
+  std::optional<std::string> screen;  ///< what a terminal shows now, line by line
+  bool screen_addressed = false;      ///< its program placed the cursor
   std::string
       stopped_by;  ///< the last step that was needed: INT, TERM, KILL or shell_restart; or empty
   std::chrono::microseconds duration{0};

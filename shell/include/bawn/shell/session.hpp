@@ -45,24 +45,51 @@ struct SessionConfig {
   SessionLimits limits;
 };
 
+/// In characters.
+struct TerminalSize {
+  std::uint16_t columns = 120;
+  std::uint16_t rows = 40;
+};
+
+/// What happens when a call's own limit passes.
+enum class OnTimeout { Kill, Background };
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 struct BashRequest {
   std::string command;                  ///< any bash text; run byte for byte
   std::optional<std::string> input;     ///< standard input; absent = /dev/null
-  std::optional<Milliseconds> timeout;  ///< the command's own limit, then it is stopped
+  bool input_open = false;              ///< keep it open behind `input`, for Session::write_input
+  std::string cwd;                      ///< for this call only; absolute, or below the workspace
+  Variables environment;                ///< exported for this call only
+  std::optional<Milliseconds> timeout;  ///< the command's own limit
+  OnTimeout on_timeout = OnTimeout::Kill;
   std::optional<Milliseconds>
       yield;  ///< how long to wait before answering "running"; absent = to the end
   std::uint64_t output_limit = 0;  ///< stop the call beyond this many bytes per stream; 0 = never
   std::size_t view_bytes = 32 * 1024;  ///< how much of both streams together the result shows
   bool check_syntax = true;            ///< parse the whole text before anything runs
+  bool check_only = false;    ///< parse the text and run nothing of it
   bool keep_options = false;  ///< leave errexit, nounset, xtrace, verbose and pipefail as set
+  // Each of these three runs the text in a bash of its own that begins with the shell's state;
+  // what it changes does not flow back, and it does not wait for the shell.
+  bool background = false;               ///< answer at once
+  bool read_only = false;                ///< under one more layer: it can change nothing
+  std::optional<TerminalSize> terminal;  ///< on a terminal of its own; `input` is typed into it
+
+  [[nodiscard]] bool aside() const noexcept { return background || read_only || terminal; }
 };
 
 struct ExecRequest {
   std::vector<std::string> argv;  ///< looked up in the session's PATH when argv[0] has no slash
   std::string cwd;                ///< absolute, or relative to the workspace; empty = workspace
-  std::vector<std::pair<std::string, std::string>> environment;  ///< set for this call only
+  Variables environment;          ///< set for this call only
   std::optional<std::string> input;
+  bool input_open = false;
   std::optional<Milliseconds> timeout;
+  OnTimeout on_timeout = OnTimeout::Kill;
+  bool read_only = false;
+  std::optional<TerminalSize> terminal;
   std::optional<Milliseconds> yield;
   std::uint64_t output_limit = 0;
   std::size_t view_bytes = 32 * 1024;
@@ -72,9 +99,23 @@ struct ExecRequest {
 struct OutputRequest {
   std::string call;
   std::optional<Milliseconds> wait;       ///< for the end of a running call; absent = to its end
+  bool follow = false;                    ///< wait only until there is something new to show
+  std::optional<std::string> until;       ///< or until new output matches (RE2)
   std::optional<std::uint64_t> out_from;  ///< byte offset; absent = behind what was last shown
   std::optional<std::uint64_t> err_from;
+  std::optional<std::uint64_t> out_line;  ///< instead of an offset: a line, counted from 1
+  std::optional<std::uint64_t> err_line;
+  std::optional<std::string> filter;  ///< show only lines that match (RE2), with their numbers
+  bool raw = false;                   ///< base64 of the bytes as they were printed
   std::size_t view_bytes = 32 * 1024;
+};
+
+/// What to write to a running call.
+struct InputRequest {
+  std::string call;
+  std::string bytes;                   ///< any bytes
+  bool end = false;                    ///< end of file behind them
+  std::optional<TerminalSize> resize;  ///< of a call with a terminal
 };
 
 /// One line of the list of recent calls.
@@ -132,9 +173,17 @@ class Session {
 
   /// The state and output of a running or recent call. Ending `context` ends only the wait.
   ///
-  /// Errors: NotFound for a call that is not, or no longer, kept.
+  /// Errors: NotFound for a call that is not, or no longer, kept; InvalidArgument for a pattern
+  /// that is none.
   [[nodiscard]] Result<CallResult> output(const contract::Context& context,
                                           const OutputRequest& request);
+
+  /// Writes to the standard input of a call that was started with `input_open` or `terminal`;
+  /// returns at once, the call takes it as it reads.
+  ///
+  /// Errors: NotFound; InvalidArgument (no open input, or it has ended); ResourceExhausted (too
+  /// much waits unread, nothing was taken).
+  [[nodiscard]] Result<> write_input(const InputRequest& request);
 
   /// Stops a running call as a cancel would; returns at once.
   [[nodiscard]] Result<> stop(const std::string& call);

@@ -1,0 +1,77 @@
+/// \file
+/// Standard input of a running call that can be written while it runs: a pipe, or the outer end of
+/// a terminal.
+#pragma once
+
+#include "bawn/contract/error.hpp"
+#include "bawn/os/event_fd.hpp"
+#include "bawn/os/unique_fd.hpp"
+#include "bawn/shell/session.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace bawn::shell {
+
+/// Takes input from any thread and hands it to the call as fast as the call reads.
+///
+/// Threads: thread-safe; flush() is for the thread that drives the call.
+class InputFeed {
+ public:
+  /// Bytes that may wait for a call that does not read.
+  static constexpr std::size_t kMostWaiting = 1024 * 1024;
+
+  /// `write` must not block. `held` is our own reading end of a pipe, so that a call without a
+  /// reader raises no SIGPIPE; not open for a terminal.
+  ///
+  /// `inner` is what the call's processes read from; only looked at.
+  ///
+  /// Errors: ResourceExhausted.
+  static Result<std::shared_ptr<InputFeed>> make(os::UniqueFd write, os::UniqueFd held, int inner);
+
+  /// Queues bytes. Errors: InvalidArgument (the input has ended, or the call has),
+  /// ResourceExhausted (too much waits already; nothing was taken).
+  [[nodiscard]] Result<> write(std::string_view bytes);
+  /// Ends the input behind what is queued: end of file for a pipe, the end-of-file character for a
+  /// terminal, which a program in raw mode gets as a byte.
+  [[nodiscard]] Result<> end();
+  /// Tells the programs on a terminal its size. Errors: InvalidArgument when it is a pipe.
+  [[nodiscard]] Result<> resize(TerminalSize size);
+
+  /// Writes what the other side takes now.
+  void flush();
+  /// Readable when flush() has work; borrowed.
+  [[nodiscard]] int work_fd() const noexcept { return work_.get(); }
+  /// To be polled for writing, or -1 when nothing waits; borrowed.
+  [[nodiscard]] int full_fd() const;
+  /// Bytes that wait here.
+  [[nodiscard]] std::size_t waiting() const;
+  /// True when the call has taken everything, also out of the kernel's buffer.
+  [[nodiscard]] bool consumed() const;
+  [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
+  /// True when the descriptor of a process is this input: `path` as /proc/PID/fd/N.
+  [[nodiscard]] bool is_at(const std::string& path) const;
+  /// The call is over: nothing more is taken and the descriptors go.
+  void shut();
+
+ private:
+  InputFeed(os::UniqueFd write, os::UniqueFd held, os::EventFd work);
+  bool identify(int inner);
+
+  mutable std::mutex mutex_;
+  os::UniqueFd write_;
+  os::UniqueFd held_;
+  os::EventFd work_;
+  const bool terminal_;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+  std::string queue_;
+  bool ended_ = false;
+  bool shut_ = false;
+};
+
+}  // namespace bawn::shell

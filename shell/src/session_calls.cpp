@@ -1,0 +1,362 @@
+// The calls of a session: what is refused, what runs in the shell and what beside it, and how the
+// result is waited for.
+#include "aside.hpp"
+#include "bash_call.hpp"
+#include "call_processes.hpp"
+#include "exec_call.hpp"
+#include "session_impl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <stop_token>
+#include <system_error>
+#include <utility>
+
+namespace bawn::shell {
+
+namespace {
+
+using StopCallback = std::stop_callback<std::function<void()>>;
+
+constexpr const char* kMarkerName = "BAWN_CALL";
+
+Error invalid(std::string message) {
+  return {ErrorCode::InvalidArgument, std::move(message)};
+}
+
+Result<> check_size(std::string_view what, std::size_t size, std::size_t limit) {
+  return size <= limit
+             ? Result<>()
+             : std::unexpected(invalid(fmt::format(
+                   "the {} has {} bytes, at most {} are taken; put it into a file and use that",
+                   what, size, limit)));
+}
+
+Result<> check_text(std::string_view what, std::string_view text, std::size_t limit) {
+  if (text.find('\0') != std::string_view::npos) {
+    return std::unexpected(
+        invalid(fmt::format("the {} holds a NUL byte, which cannot be passed on; write it as an "
+                            "escape that the command itself expands",
+                            what)));
+  }
+  return check_size(what, text.size(), limit);
+}
+
+bool is_identifier(const std::string& name) {
+  const auto letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+  };
+  return !name.empty() && letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+/// `shell`: bash itself sets them, so that their names must be those of shell variables.
+Result<> check_variables(const Variables& variables, bool shell, std::size_t limit) {
+  for (const auto& [name, value] : variables) {
+    if (name.empty() || name.find('=') != std::string::npos ||
+        name.find('\0') != std::string::npos || (shell && !is_identifier(name))) {
+      return std::unexpected(invalid(fmt::format(
+          "{:?} is no name of an environment variable{}", name,
+          shell ? ": it has letters, digits and underscores and does not begin with a digit"
+                : ": it is not empty and has neither '=' nor NUL")));
+    }
+    if (name == kMarkerName || (shell && name.starts_with("__b"))) {
+      return std::unexpected(
+          invalid(fmt::format("the variable {} is bawn's own and cannot be set", name)));
+    }
+    BAWN_TRY(check_text(fmt::format("value of {}", name), value, limit));
+  }
+  return {};
+}
+
+std::vector<std::string> merged_environment(std::vector<std::string> environment,
+                                            const Variables& changes) {
+  for (const auto& [name, value] : changes) {
+    const std::string prefix = name + "=";
+    std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(prefix); });
+    environment.push_back(prefix + value);
+  }
+  return environment;
+}
+
+/// Stops the call when its caller gives up, from before it begins.
+std::function<void()> stop_of(const CallPtr& record, const contract::Context& context) {
+  return [record, &context] {
+    record->request_stop(context.reason() == contract::CancelReason::Closed ? StopCause::Closed
+                                                                            : StopCause::Cancelled);
+  };
+}
+
+CallResult never_began() {
+  CallResult result;
+  result.reason = Reason::Cancelled;
+  result.message = "the call was cancelled before it began";
+  return result;
+}
+
+}  // namespace
+
+Result<CallPtr> Session::Impl::new_record(const char* kind, bool aside) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    number = ++last_number_;
+  }
+  return std::make_shared<CallRecord>(marker_prefix + std::to_string(number), kind, aside, number,
+                                      config.limits, dir.path(), BAWN_TRY(os::EventFd::make()));
+}
+
+Result<CallPtr> Session::Impl::find_call(const std::string& id) const {
+  if (CallPtr record = calls.find(id)) {
+    return record;
+  }
+  return contract::fail(
+      ErrorCode::NotFound,
+      fmt::format("session {} keeps no call \"{}\": it is unknown, or older than the last {} calls",
+                  config.name, id, config.limits.recent_calls));
+}
+
+void Session::Impl::complete(CallResult& result) {
+  result.session = config.name;
+  if (watch != nullptr) {
+    result.protected_changes = watch->look();
+  }
+  for (const std::string& id : calls.take_unseen()) {
+    result.notes.push_back(fmt::format(
+        "Call {} was cancelled before its result was seen; bash_output shows what it printed.",
+        id));
+  }
+}
+
+bool Session::Impl::continue_alone(const std::shared_ptr<DrivenCall>& call) {
+  const std::lock_guard lock(mutex_);
+  for (auto it = workers_.begin(); it != workers_.end();) {
+    if (it->done->load()) {
+      it->thread.join();
+      it = workers_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  auto done = std::make_shared<std::atomic<bool>>(false);
+  Worker& worker = workers_.emplace_back();
+  worker.done = done;
+  try {
+    worker.thread = std::thread([call, done] {
+      std::ignore = call->drive(contract::Context(), std::nullopt, false);
+      done->store(true);
+    });
+  } catch (const std::system_error&) {
+    workers_.pop_back();
+    return false;
+  }
+  return true;
+}
+
+CallResult Session::Impl::drive(const contract::Context& context, std::shared_ptr<DrivenCall> call,
+                                std::optional<Milliseconds> yield, std::size_t view_bytes) {
+  const CallPtr record = call->record();
+  std::optional<DrivenCall::Clock::time_point> yield_at;
+  if (yield) {
+    yield_at = DrivenCall::Clock::now() + *yield;
+  }
+  if (call->drive(context, yield_at, true) == DrivenCall::Progress::Yielded) {
+    if (continue_alone(call)) {
+      return answer(record, {.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
+    }
+    record->add_note("No thread could be had to go on in the background, so this waited to the end.");
+    std::ignore = call->drive(context, std::nullopt, false);
+  }
+  CallResult result = answer(record, {.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
+  if (context.cancelled()) {
+    record->mark_unanswered();
+    calls.mark_unseen(record->id);
+  }
+  return result;
+}
+
+CallResult Session::Impl::answer(const CallPtr& record, const CallRecord::Part& part) {
+  CallResult result = record->answer(part);
+  result.session = config.name;
+  const InputFeed* const input = record->input();
+  if (result.state == CallState::Running && input != nullptr) {
+    const auto processes = warden->tree();
+    if (processes && waits_for(*processes, record->id,
+                               record->is_aside() ? std::string() : marker_prefix + "shell",
+                               *input)) {
+      result.waiting_for = input->is_terminal() ? "terminal" : "stdin";
+    }
+  }
+  return result;
+}
+
+Result<CallResult> Session::Impl::run(const contract::Context& context, BashRequest request) {
+  const SessionLimits& limits = config.limits;
+  BAWN_TRY(check_text("command", request.command, limits.text_bytes));
+  BAWN_TRY(check_size("input", request.input.value_or("").size(),
+                      request.input_open || request.terminal ? InputFeed::kMostWaiting
+                                                             : limits.text_bytes));
+  BAWN_TRY(check_text("cwd", request.cwd, limits.text_bytes));
+  BAWN_TRY(check_variables(request.environment, true, limits.text_bytes));
+  return request.aside() && !request.check_only ? run_aside(context, std::move(request))
+                                                : run_in_shell(context, std::move(request));
+}
+
+Result<CallResult> Session::Impl::run_in_shell(const contract::Context& context,
+                                               BashRequest request) {
+  const CallPtr record = BAWN_TRY(new_record("bash", false));
+  BAWN_TRY(claim_step(context, record));
+  const StopCallback on_cancel(context.stop_token(), stop_of(record, context));
+  calls.add(record);
+  const auto yield = request.yield;
+  const std::size_t view_bytes = request.view_bytes;
+  auto call = std::make_shared<BashCall>(*this, record, std::move(request), context);
+  const auto began = call->begin(context);
+  if (!began && record->stop_cause() == StopCause::None) {
+    calls.remove(record->id);
+    release_step();
+    return std::unexpected(began.error());
+  }
+  if (!began) {
+    CallResult result = never_began();
+    complete(result);
+    release_step();
+    record->finish(std::move(result));
+  }
+  if (!began || !*began) {
+    return answer(record, {.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
+  }
+  return drive(context, std::move(call), yield, view_bytes);
+}
+
+Result<> Session::Impl::claim_place() {
+  const std::lock_guard lock(mutex_);
+  if (closed_) {
+    return contract::fail(ErrorCode::Closed, fmt::format("session {} is closed", config.name));
+  }
+  if (running_exec_ >= config.limits.running_exec) {
+    return contract::fail(ErrorCode::Busy,
+                          fmt::format("{} calls run beside the shell of session {}, which is the "
+                                      "limit; wait for one to end or stop one with bash_kill",
+                                      running_exec_, config.name));
+  }
+  ++running_exec_;
+  return {};
+}
+
+Result<CallResult> Session::Impl::launch(const contract::Context& context, const CallPtr& record,
+                                         Launch what, std::optional<Milliseconds> yield,
+                                         std::size_t view_bytes) {
+  BAWN_TRY(claim_place());
+  const StopCallback on_cancel(context.stop_token(), stop_of(record, context));
+  calls.add(record);
+  auto call = std::make_shared<ExecCall>(*this, record, std::move(what), context);
+  const auto began = call->begin();
+  if (!began) {
+    calls.remove(record->id);
+    call.reset();  // before the session may close
+    release_exec();
+    return std::unexpected(began.error());
+  }
+  return drive(context, std::move(call), yield, view_bytes);
+}
+
+Result<CallResult> Session::Impl::run_aside(const contract::Context& context, BashRequest request) {
+  const CallPtr record = BAWN_TRY(new_record("bash", true));
+  if (request.check_syntax) {
+    if (const auto fault = BAWN_TRY(check_syntax(context, request.command))) {
+      CallResult result;
+      result.reason = fault->reason;
+      result.message = fault->message;
+      complete(result);
+      calls.add(record);
+      record->finish(std::move(result));
+      return answer(record, {});
+    }
+  }
+  std::vector<std::string> notes;
+  const std::string state = BAWN_TRY(current_state(context, notes));
+  Launch what = BAWN_TRY(aside_launch(*this, request, *record, state, std::move(notes)));
+  return launch(context, record, std::move(what),
+                request.background ? std::optional(Milliseconds(0)) : request.yield,
+                request.view_bytes);
+}
+
+Result<CallResult> Session::Impl::exec(const contract::Context& context, ExecRequest request) {
+  const SessionLimits& limits = config.limits;
+  if (request.argv.empty() || request.argv.front().empty()) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "argv is empty; its first item names the program");
+  }
+  for (const std::string& argument : request.argv) {
+    BAWN_TRY(check_text("argument", argument, limits.text_bytes));
+  }
+  BAWN_TRY(check_size("input", request.input.value_or("").size(),
+                      request.input_open || request.terminal ? InputFeed::kMostWaiting
+                                                             : limits.text_bytes));
+  BAWN_TRY(check_variables(request.environment, false, limits.text_bytes));
+  const CallPtr record = BAWN_TRY(new_record("exec", true));
+  Launch what;
+  what.argv = std::move(request.argv);
+  what.environment = environment;
+  if (request.terminal) {
+    what.environment = merged_environment(std::move(what.environment), {{"TERM", "xterm"}});
+  }
+  what.environment = merged_environment(std::move(what.environment), request.environment);
+  what.cwd = request.cwd.empty() ? config.workspace : absolute(request.cwd);
+  what.input = std::move(request.input);
+  what.input_open = request.input_open;
+  what.terminal = request.terminal;
+  what.read_only = request.read_only;
+  what.limits = {.timeout = request.timeout,
+                 .on_timeout = request.on_timeout,
+                 .output_limit = request.output_limit};
+  return launch(context, record, std::move(what), request.yield, request.view_bytes);
+}
+
+Result<CallResult> Session::Impl::output(const contract::Context& context,
+                                         const OutputRequest& request) {
+  const CallPtr record = BAWN_TRY(find_call(request.call));
+  std::optional<LineFilter> filter;
+  if (request.filter) {
+    filter = BAWN_TRY(LineFilter::make(*request.filter));
+  }
+  std::optional<LineFilter> awaited;
+  if (request.until) {
+    awaited = BAWN_TRY(LineFilter::make(*request.until));
+  }
+  std::optional<contract::Context::Clock::time_point> until;
+  if (request.wait) {
+    until = contract::Context::Clock::now() + *request.wait;
+  }
+  record->wait(context, until, record->enough(request.follow, awaited));
+  return answer(record, {.view_bytes = request.view_bytes,
+                         .out_from = request.out_from,
+                         .err_from = request.err_from,
+                         .out_line = request.out_line,
+                         .err_line = request.err_line,
+                         .filter = filter ? &*filter : nullptr,
+                         .raw = request.raw});
+}
+
+Result<> Session::Impl::write_input(const InputRequest& request) {
+  const CallPtr record = BAWN_TRY(find_call(request.call));
+  InputFeed* const input = record->input();
+  if (input == nullptr) {
+    return contract::fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("call {} has no open input: start it with \"stdin\": \"pipe\" or with \"tty\"",
+                    record->id));
+  }
+  if (request.resize) {
+    BAWN_TRY(record->resize(*request.resize));
+  }
+  if (!request.bytes.empty()) {
+    BAWN_TRY(input->write(request.bytes));
+  }
+  return request.end ? input->end() : Result<>();
+}
+
+}  // namespace bawn::shell
