@@ -11,12 +11,13 @@ namespace bawn::shell {
 namespace {
 
 const char* why_apart(const BashRequest& request) {
-  return request.read_only  ? "The call may change nothing: it ran in a bash of its own under one "
-                              "more Landlock layer, and what it set does not flow back."
-         : request.terminal ? "The call has a terminal and a bash of its own; what it sets does not "
-                              "flow back."
-                            : "The call runs in a bash of its own beside the shell; what it sets "
-                              "does not flow back.";
+  return request.read_only ? "The call may change nothing: it ran in a bash of its own under one "
+                             "more Landlock layer, and what it set does not flow back."
+         : request.terminal
+             ? "The call has a terminal and a bash of its own; what it sets does not "
+               "flow back."
+             : "The call runs in a bash of its own beside the shell; what it sets "
+               "does not flow back.";
 }
 
 Variables with_terminal(Variables variables) {

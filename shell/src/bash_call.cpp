@@ -56,22 +56,14 @@ CallScope BashCall::scope() const {
 }
 
 Result<bool> BashCall::check_text(const contract::Context& context) {
-  std::optional<SyntaxFault> fault;
-  if (request_.check_syntax || request_.check_only) {
-    fault = BAWN_TRY(session_.check_syntax(context, request_.command));
-  }
-  if (!fault && !request_.check_only) {
+  if (!request_.check_syntax) {
     return true;
   }
-  CallResult result;
-  if (fault) {
-    result.reason = fault->reason;
-    result.message = fault->message;
-  } else {
-    result.reason = Reason::Exited;
-    result.exit_code = 0;
-    result.message = "the text parses; nothing of it ran";
+  const auto fault = BAWN_TRY(session_.check_syntax(context, request_.command));
+  if (!fault) {
+    return true;
   }
+  CallResult result = faulty(*fault);
   session_.complete(result);
   session_.release_step();
   record_->finish(std::move(result));
@@ -122,9 +114,9 @@ Result<> BashCall::send_step() {
   const std::string text_name = wrapped ? name_ + ".t" : name_;
   BAWN_TRY(dir.write_text(text_name, request_.command, text_trailer()));
   if (wrapped) {
-    BAWN_TRY(dir.write_text(name_, wrapper_script(dir.read_side() + text_name,
-                                                  session_.absolute(request_.cwd),
-                                                  request_.environment)));
+    BAWN_TRY(dir.write_text(
+        name_, wrapper_script(dir.read_side() + text_name, session_.absolute(request_.cwd),
+                              request_.environment)));
   }
   BAWN_TRY(open_input());
   const std::string flags =
@@ -172,7 +164,7 @@ BashCall::Look BashCall::look() {
 
 StopResult BashCall::stop() {
   Stopper stopper(*session_.warden, scope(), session_.config.limits.stop_grace, *pump_,
-                  session_.shell(), queued_);
+                  session_.shell(), queued_, nonce_);
   return stopper.run();
 }
 

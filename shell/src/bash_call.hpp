@@ -26,7 +26,7 @@ class BashCall final : public DrivenCall {
   void conclude(const std::optional<StopResult>& stopped) override;
   Look look() override;
 
-  /// False when the text does not parse, or when no more was asked for.
+  /// False when the text does not parse, which ends the call.
   [[nodiscard]] Result<bool> check_text(const contract::Context& context);
   [[nodiscard]] Result<> open_input();
   [[nodiscard]] Result<> send_step();

@@ -11,10 +11,11 @@ namespace {
 constexpr std::size_t kMostSegments = 256;
 /// How much of the newest output is searched for a pattern that somebody waits for, bytes.
 constexpr std::size_t kSearched = 64 * 1024;
-}
+}  // namespace
 
 CallRecord::CallRecord(std::string call_id, std::string call_kind, bool aside,
-                       std::uint64_t call_number, const SessionLimits& limits, const std::string& spool_dir, os::EventFd wake)
+                       std::uint64_t call_number, const SessionLimits& limits,
+                       const std::string& spool_dir, os::EventFd wake)
     : id(std::move(call_id)),
       kind(std::move(call_kind)),
       number(call_number),
@@ -78,6 +79,11 @@ std::uint64_t CallRecord::largest_stream() const {
   return std::max(out_.bytes(), err_.bytes());
 }
 
+std::uint64_t CallRecord::printed() const {
+  const std::lock_guard lock(mutex_);
+  return out_.bytes() + err_.bytes();
+}
+
 void CallRecord::request_stop(StopCause cause) noexcept {
   StopCause none = StopCause::None;
   if (cause_.compare_exchange_strong(none, cause)) {
@@ -108,9 +114,9 @@ void CallRecord::finish(CallResult result) {
   }
 }
 
-void CallRecord::wait(
-    const contract::Context& context, std::optional<contract::Context::Clock::time_point> until,
-    const std::function<bool(const OutputBuffer&, const OutputBuffer&)>& enough) {
+void CallRecord::wait(const contract::Context& context,
+                      std::optional<contract::Context::Clock::time_point> until,
+                      const std::function<bool(const OutputBuffer&, const OutputBuffer&)>& enough) {
   std::unique_lock lock(mutex_);
   const auto done = [&] {
     return result_.state == CallState::Finished || (enough && enough(out_, err_));
@@ -180,6 +186,9 @@ CallResult CallRecord::answer(const Part& part) {
   result.out = make_view(out_, out);
   result.err = make_view(err_, err);
   if (screen_) {
+    if (!part.raw) {
+      fold_line_ends(result.out.text);
+    }
     result.screen = screen_->text();
     result.screen_addressed = screen_->addressed();
   }

@@ -41,6 +41,9 @@ class CallRecord {
   /// The larger of both streams' sizes, bytes.
   [[nodiscard]] std::uint64_t largest_stream() const;
 
+  /// Bytes on both streams so far.
+  [[nodiscard]] std::uint64_t printed() const;
+
   /// Asks whoever drives the call to stop it; harmless when it is finished.
   void request_stop(StopCause cause) noexcept;
   [[nodiscard]] StopCause stop_cause() const noexcept { return cause_.load(); }

@@ -68,9 +68,18 @@ std::size_t incomplete_sequence(std::string_view text) noexcept {
              : 0;
 }
 
+void fold_line_ends(std::string& text) {
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\r' || at + 1 == text.size() || text[at + 1] != '\n') {
+      text[kept++] = text[at];
+    }
+  }
+  text.resize(kept);
+}
+
 bool fold_controls(std::string& text) {
-  if (std::all_of(text.begin(), text.end(), is_shown) &&
-      text.find('\xC2') == std::string::npos) {
+  if (std::all_of(text.begin(), text.end(), is_shown) && text.find('\xC2') == std::string::npos) {
     return false;
   }
   std::string folded;

@@ -10,13 +10,14 @@ namespace {
 //
 // __bs NONCE NAME NUMBER FLAGS  begins a step: the file that the step sources is r/NAME, its
 //     streams are w/NAME.o and w/NAME.e. FLAGS: i = there is an input file, k = leave the options
-//     alone, c = come back to this directory at the end. It returns the status of the step before, so that a text sees the $? that a person
-//     would. Names may be seen by processes of other calls where a directory can be listed
-//     (Landlock grants listing downwards from "/"); the nonce that makes a report believed never is
-//     a name.
+//     alone, c = come back to this directory at the end. It returns the status of the step before,
+//     so that a text sees the $? that a person would. Names may be seen by processes of other calls
+//     where a directory can be listed (Landlock grants listing downwards from "/"); the nonce that
+//     makes a report believed never is a name.
 // __bd  ends a step: from the step line, and again from PROMPT_COMMAND, where the line was cut off
 //     by SIGINT or by an error that returns to the top level. The report is opened by path, so no
 //     child ever holds a descriptor of it.
+// __bt NONCE  has the next __bd report a step that was interrupted, unless it did so already.
 // __bx  is the EXIT trap. It takes the options back first, since errexit would end it half-way, and
 //     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
 // __bv FILE  writes the shell's state; __by NONCE NAME does so into w/NAME and reports.
@@ -51,11 +52,16 @@ __bd() {
     builtin jobs -l
     builtin printf '\1%s\0' "$__bi"
   } >"$__bf"
-  __bi= __bo=
+  __bj=$__bi __bi= __bo=
   if [[ $__bk != *k* ]]; then builtin set +euvx +o pipefail; fi
   if [[ $- != *m* ]]; then builtin set -m; fi
   PROMPT_COMMAND=__bd
   builtin return 0
+}
+__bt() {
+  if [[ $__bj == "$1" ]]; then builtin return "$__bz"; fi
+  __bi=$1
+  builtin return 130
 }
 __bv() {
   {
@@ -135,8 +141,8 @@ std::string aside_script(const AsideSettings& settings) {
   }
   script +=
       "builtin trap - EXIT ERR DEBUG RETURN\n"
-      "builtin unset -f __bs __bd __bv __bx __by\n"
-      "builtin unset __br __bw __bf __be __bm __bg __bi __bk __bo __bz __b0 __b9 __bc __bp\n"
+      "builtin unset -f __bs __bd __bt __bv __bx __by\n"
+      "builtin unset __br __bw __bf __be __bm __bg __bi __bj __bk __bo __bz __b0 __b9 __bc __bp\n"
       "builtin unset PROMPT_COMMAND PS1 PS2 PS0\n"
       "builtin set +m +o history\n";
   script += fmt::format("builtin export BAWN_CALL={}\n", shell_quote(settings.marker));
@@ -177,7 +183,7 @@ std::string driver_script(const DriverSettings& settings) {
     script +=
         fmt::format("[[ . -ef $PWD ]] || builtin cd -- {}\n", shell_quote(settings.directory));
   }
-  script += fmt::format("__bk= __bc= __bq=() __bz=0 __bi={}\n", settings.start_nonce);
+  script += fmt::format("__bk= __bc= __bj= __bq=() __bz=0 __bi={}\n", settings.start_nonce);
   return script;
 }
 

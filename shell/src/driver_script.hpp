@@ -32,11 +32,11 @@ struct DriverSettings {
 
 /// What a bash of its own is told that runs one text beside the session's shell.
 struct AsideSettings {
-  std::string state;        ///< path of the shell's state; empty = none
-  std::string text;         ///< path of the text
-  std::string statuses;     ///< path of the file that gets the pipe statuses
-  std::string marker;       ///< BAWN_CALL
-  std::string directory;    ///< empty = as the state says
+  std::string state;      ///< path of the shell's state; empty = none
+  std::string text;       ///< path of the text
+  std::string statuses;   ///< path of the file that gets the pipe statuses
+  std::string marker;     ///< BAWN_CALL
+  std::string directory;  ///< empty = as the state says
   std::vector<std::pair<std::string, std::string>> variables;
 };
 

@@ -47,9 +47,8 @@ std::vector<std::string> writable_places(const Session::Impl& session) {
   }
   std::vector<std::string> roots = session.config.policy.write;
   roots.push_back(session.config.workspace);
-  const bool apart = std::ranges::none_of(roots, [&](const std::string& root) {
-    return (root + "/").starts_with(temporary + "/");
-  });
+  const bool apart = std::ranges::none_of(
+      roots, [&](const std::string& root) { return (root + "/").starts_with(temporary + "/"); });
   if (apart) {
     places.push_back(std::move(temporary));
   }
@@ -157,7 +156,8 @@ Result<> ExecCall::begin() {
 }
 
 StopResult ExecCall::stop() {
-  Stopper stopper(*session_.warden, scope(), session_.config.limits.stop_grace, *pump_, nullptr, 0);
+  Stopper stopper(*session_.warden, scope(), session_.config.limits.stop_grace, *pump_, nullptr, 0,
+                  {});
   return stopper.run();
 }
 

@@ -23,8 +23,8 @@ constexpr std::int64_t kPatternMemory = 8 * 1024 * 1024;
 std::uint64_t newlines_before(const OutputBuffer& buffer, std::uint64_t offset) {
   std::uint64_t count = 0;
   for (std::uint64_t at = 0; at < offset;) {
-    const std::string bytes = buffer.read(
-        at, static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, offset - at)));
+    const std::string bytes =
+        buffer.read(at, static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, offset - at)));
     if (bytes.empty()) {
       break;
     }
@@ -76,9 +76,9 @@ Result<LineFilter> LineFilter::make(const std::string& pattern) {
   options.set_encoding(re2::RE2::Options::EncodingLatin1);  // output is any bytes
   auto compiled = std::make_shared<const re2::RE2>(pattern, options);
   if (!compiled->ok()) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          fmt::format("the pattern is no regular expression of RE2: {}",
-                                      compiled->error()));
+    return contract::fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("the pattern is no regular expression of RE2: {}", compiled->error()));
   }
   return LineFilter(std::move(compiled));
 }

@@ -89,11 +89,39 @@ std::function<void()> stop_of(const CallPtr& record, const contract::Context& co
   };
 }
 
+CallResult well_formed() {
+  CallResult result;
+  result.reason = Reason::Exited;
+  result.exit_code = 0;
+  result.message = "the text parses; nothing of it ran";
+  return result;
+}
+
 CallResult never_began() {
   CallResult result;
   result.reason = Reason::Cancelled;
   result.message = "the call was cancelled before it began";
   return result;
+}
+
+/// Waits until nothing was printed for `quiet`.
+void settle(CallRecord& record, const contract::Context& context,
+            std::optional<contract::Context::Clock::time_point> until, Milliseconds quiet) {
+  using Clock = contract::Context::Clock;
+  for (;;) {
+    const auto now = Clock::now();
+    const std::uint64_t seen = record.printed();
+    if (record.finished() || context.ended_at(now) || (until && now >= *until)) {
+      return;
+    }
+    const auto end = until ? std::min(*until, now + quiet) : now + quiet;
+    record.wait(context, end, [seen](const OutputBuffer& out, const OutputBuffer& err) {
+      return out.bytes() + err.bytes() != seen;
+    });
+    if (record.printed() == seen) {
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -166,7 +194,8 @@ CallResult Session::Impl::drive(const contract::Context& context, std::shared_pt
     if (continue_alone(call)) {
       return answer(record, {.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
     }
-    record->add_note("No thread could be had to go on in the background, so this waited to the end.");
+    record->add_note(
+        "No thread could be had to go on in the background, so this waited to the end.");
     std::ignore = call->drive(context, std::nullopt, false);
   }
   CallResult result = answer(record, {.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
@@ -183,9 +212,9 @@ CallResult Session::Impl::answer(const CallPtr& record, const CallRecord::Part& 
   const InputFeed* const input = record->input();
   if (result.state == CallState::Running && input != nullptr) {
     const auto processes = warden->tree();
-    if (processes && waits_for(*processes, record->id,
-                               record->is_aside() ? std::string() : marker_prefix + "shell",
-                               *input)) {
+    if (processes &&
+        waits_for(*processes, record->id,
+                  record->is_aside() ? std::string() : marker_prefix + "shell", *input)) {
       result.waiting_for = input->is_terminal() ? "terminal" : "stdin";
     }
   }
@@ -195,13 +224,13 @@ CallResult Session::Impl::answer(const CallPtr& record, const CallRecord::Part& 
 Result<CallResult> Session::Impl::run(const contract::Context& context, BashRequest request) {
   const SessionLimits& limits = config.limits;
   BAWN_TRY(check_text("command", request.command, limits.text_bytes));
-  BAWN_TRY(check_size("input", request.input.value_or("").size(),
-                      request.input_open || request.terminal ? InputFeed::kMostWaiting
-                                                             : limits.text_bytes));
+  BAWN_TRY(check_size(
+      "input", request.input.value_or("").size(),
+      request.input_open || request.terminal ? InputFeed::kMostWaiting : limits.text_bytes));
   BAWN_TRY(check_text("cwd", request.cwd, limits.text_bytes));
   BAWN_TRY(check_variables(request.environment, true, limits.text_bytes));
-  return request.aside() && !request.check_only ? run_aside(context, std::move(request))
-                                                : run_in_shell(context, std::move(request));
+  return request.aside() || request.check_only ? run_aside(context, std::move(request))
+                                               : run_in_shell(context, std::move(request));
 }
 
 Result<CallResult> Session::Impl::run_in_shell(const contract::Context& context,
@@ -265,16 +294,16 @@ Result<CallResult> Session::Impl::launch(const contract::Context& context, const
 
 Result<CallResult> Session::Impl::run_aside(const contract::Context& context, BashRequest request) {
   const CallPtr record = BAWN_TRY(new_record("bash", true));
-  if (request.check_syntax) {
-    if (const auto fault = BAWN_TRY(check_syntax(context, request.command))) {
-      CallResult result;
-      result.reason = fault->reason;
-      result.message = fault->message;
-      complete(result);
-      calls.add(record);
-      record->finish(std::move(result));
-      return answer(record, {});
-    }
+  std::optional<SyntaxFault> fault;
+  if (request.check_syntax || request.check_only) {
+    fault = BAWN_TRY(check_syntax(context, request.command));
+  }
+  if (fault || request.check_only) {
+    CallResult result = fault ? faulty(*fault) : well_formed();
+    complete(result);
+    calls.add(record);
+    record->finish(std::move(result));
+    return answer(record, {});
   }
   std::vector<std::string> notes;
   const std::string state = BAWN_TRY(current_state(context, notes));
@@ -293,9 +322,9 @@ Result<CallResult> Session::Impl::exec(const contract::Context& context, ExecReq
   for (const std::string& argument : request.argv) {
     BAWN_TRY(check_text("argument", argument, limits.text_bytes));
   }
-  BAWN_TRY(check_size("input", request.input.value_or("").size(),
-                      request.input_open || request.terminal ? InputFeed::kMostWaiting
-                                                             : limits.text_bytes));
+  BAWN_TRY(check_size(
+      "input", request.input.value_or("").size(),
+      request.input_open || request.terminal ? InputFeed::kMostWaiting : limits.text_bytes));
   BAWN_TRY(check_variables(request.environment, false, limits.text_bytes));
   const CallPtr record = BAWN_TRY(new_record("exec", true));
   Launch what;
@@ -332,6 +361,9 @@ Result<CallResult> Session::Impl::output(const contract::Context& context,
     until = contract::Context::Clock::now() + *request.wait;
   }
   record->wait(context, until, record->enough(request.follow, awaited));
+  if (request.settle && (request.follow || awaited)) {
+    settle(*record, context, until, *request.settle);
+  }
   return answer(record, {.view_bytes = request.view_bytes,
                          .out_from = request.out_from,
                          .err_from = request.err_from,

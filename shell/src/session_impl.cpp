@@ -113,9 +113,8 @@ Result<> Session::Impl::wait_for_slot(std::unique_lock<std::mutex>& lock,
                                       const std::function<bool()>& is_free) {
   const auto ready = [&] { return closed_ || is_free(); };
   const auto deadline = context.deadline();
-  const bool came = deadline
-                        ? slot_free_.wait_until(lock, context.stop_token(), *deadline, ready)
-                        : slot_free_.wait(lock, context.stop_token(), ready);
+  const bool came = deadline ? slot_free_.wait_until(lock, context.stop_token(), *deadline, ready)
+                             : slot_free_.wait(lock, context.stop_token(), ready);
   if (closed_) {
     return contract::fail(ErrorCode::Closed, fmt::format("session {} is closed", config.name));
   }

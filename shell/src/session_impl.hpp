@@ -119,8 +119,8 @@ class Session::Impl {
   std::condition_variable_any slot_free_;
   std::string state_;           ///< the last one saved
   bool state_current_ = false;  ///< nothing has run in the shell since
-  CallPtr running_;           ///< the bash call that holds the slot
-  bool maintaining_ = false;  ///< or maintenance does
+  CallPtr running_;             ///< the bash call that holds the slot
+  bool maintaining_ = false;    ///< or maintenance does
   bool closed_ = false;
   std::size_t running_exec_ = 0;
   std::uint64_t last_number_ = 0;

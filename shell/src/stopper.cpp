@@ -1,5 +1,7 @@
 #include "stopper.hpp"
 
+#include <fmt/format.h>
+
 #include <signal.h>
 
 #include <algorithm>
@@ -22,13 +24,14 @@ constexpr milliseconds kLeftover{10};
 }  // namespace
 
 Stopper::Stopper(sandbox::Warden& warden, CallScope scope, milliseconds grace, Pump& pump,
-                 BashProcess* shell, std::size_t queued)
+                 BashProcess* shell, std::size_t queued, std::string nonce)
     : warden_(warden),
       scope_(std::move(scope)),
       grace_(grace),
       pump_(pump),
       shell_(shell),
-      queued_(queued) {
+      queued_(queued),
+      nonce_(std::move(nonce)) {
   pump_.ignore_wake();
 }
 
@@ -41,6 +44,16 @@ void Stopper::send(int signal, const char* step) {
   const auto reached = signal_call(warden_, scope_, signal);
   if (reached && *reached > 0) {
     result_.step = step;
+  }
+}
+
+void Stopper::ask_for_report() {
+  // The signal may have come before the step had taken its nonce in, or have cut off a text that
+  // took PROMPT_COMMAND away: then nobody reports. This makes the shell do it at its prompt.
+  const std::string line = fmt::format("__bt {};__bd", nonce_);
+  if (shell_->write_line(line)) {
+    queued_ += line.size() + 1;
+    asked_ = true;
   }
 }
 
@@ -63,8 +76,14 @@ void Stopper::look_at_shell(const std::vector<sandbox::ProcessInfo>& processes) 
   if (call_ended()) {
     return;
   }
+  const std::size_t unread = shell_->unread();
+  if (unread != 0 && unread != queued_) {
+    return;  // it has not begun yet, or it is about to report
+  }
   ++looks_;
-  if (processes.empty() || looks_ >= kLooksAtChildren) {
+  if (result_.shell_signalled && processes.empty() && !asked_) {
+    ask_for_report();
+  } else if (processes.empty() || looks_ >= kLooksAtChildren) {
     interrupt_shell();
   }
   if (!processes.empty()) {

@@ -27,9 +27,9 @@ struct StopResult {
 class Stopper {
  public:
   /// `shell` is null for a one-shot process. `queued` is how many bytes of a later line may wait in
-  /// the shell's input.
+  /// the shell's input, `nonce` the step's.
   Stopper(sandbox::Warden& warden, CallScope scope, std::chrono::milliseconds grace, Pump& pump,
-          BashProcess* shell, std::size_t queued);
+          BashProcess* shell, std::size_t queued, std::string nonce);
 
   /// Blocking: at most three times the grace and a little; usually a few milliseconds.
   [[nodiscard]] StopResult run();
@@ -43,6 +43,7 @@ class Stopper {
   void look_at_shell(const std::vector<sandbox::ProcessInfo>& processes);
   void wait_for_change(const std::vector<sandbox::ProcessInfo>& processes, Clock::time_point until);
   void interrupt_shell();
+  void ask_for_report();
   void kill_shell();
   void note(const Pump::Events& events) noexcept;
 
@@ -52,6 +53,8 @@ class Stopper {
   Pump& pump_;
   BashProcess* shell_;
   std::size_t queued_;
+  std::string nonce_;   ///< of the step that is stopped
+  bool asked_ = false;  ///< ask_for_report() was
   StopResult result_;
   int looks_ = 0;
 };

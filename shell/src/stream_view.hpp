@@ -51,8 +51,11 @@ void tidy_text(std::string& text, const std::string& script, StreamView& view);
 /// How many bytes at the end of `text` are the beginning of a terminal sequence that is cut off.
 [[nodiscard]] std::size_t incomplete_sequence(std::string_view text) noexcept;
 
-/// Takes terminal sequences out, applies backspaces, and shows other control characters as ^X; tabs,
-/// newlines and carriage returns stay. Returns whether anything changed.
+/// "\r\n", as a terminal writes every newline, becomes "\n".
+void fold_line_ends(std::string& text);
+
+/// Takes terminal sequences out, applies backspaces, and shows other control characters as ^X;
+/// tabs, newlines and carriage returns stay. Returns whether anything changed.
 bool fold_controls(std::string& text);
 
 /// Shows all from `from` on when it fits, else its first and last parts around one line that says

@@ -37,6 +37,13 @@ Result<std::string> read_to_end(int fd, const contract::Context& context) {
 
 }  // namespace
 
+CallResult faulty(const SyntaxFault& fault) {
+  CallResult result;
+  result.reason = fault.reason;
+  result.message = fault.message;
+  return result;
+}
+
 struct SyntaxChecker::Waiting {
   std::unique_ptr<sandbox::Child> child;
   os::UniqueFd input;    // writing end; empty when the text comes from a file

@@ -22,6 +22,9 @@ struct SyntaxFault {
   std::string message;  ///< the parser's words
 };
 
+/// The result of a call whose text does not parse.
+[[nodiscard]] CallResult faulty(const SyntaxFault& fault);
+
 /// Keeps one `bash -n` started, waiting for its text, so that a check costs no start.
 ///
 /// Threads: thread-safe.

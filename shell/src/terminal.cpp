@@ -26,8 +26,7 @@ Result<Terminal> Terminal::open(TerminalSize size) {
     return failed("unlockpt");
   }
   // By the outer end itself, not by name (Linux 4.13): no other mount of devpts can come between.
-  terminal.inner.reset(
-      ioctl(terminal.outer.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  terminal.inner.reset(ioctl(terminal.outer.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal.inner.is_open()) {
     return failed("TIOCGPTPEER");
   }

@@ -1,4 +1,5 @@
 #include "bawn/contract/encode.hpp"
+#include "tool_arguments.hpp"
 #include "tool_support.hpp"
 
 namespace bawn::shell {
@@ -7,39 +8,20 @@ namespace {
 
 using contract::field;
 
-struct BashArgs {
+struct BashArgs : CallArguments {
   std::string command;
-  std::optional<std::string> session;
-  std::optional<std::string> input;
-  std::optional<int> timeout_ms;
-  int yield_ms = 10'000;
-  std::optional<int> max_output_bytes;
-  std::optional<int> output_limit_bytes;
   bool check_syntax = true;
+  bool check = false;
   bool keep_options = false;
 
   static constexpr auto describe() {
     return contract::fields(
         field("command", &BashArgs::command)
             .desc("Bash text of any length; it is run byte for byte, here-documents included"),
-        field("session", &BashArgs::session)
-            .desc("Name of the session: each has a shell of its own. Left out: the default one"),
-        field("stdin", &BashArgs::input)
-            .desc("Text for standard input. Left out: /dev/null, so nothing waits for input"),
-        field("timeout_ms", &BashArgs::timeout_ms)
-            .desc("Stop the command after this many milliseconds. Left out: no limit")
-            .range(1, 86'400'000),
-        field("yield_ms", &BashArgs::yield_ms)
-            .desc("Answer \"running\" after this many milliseconds; the command goes on and "
-                  "bash_output follows it")
-            .with_default()
-            .range(0, 45'000),
-        field("max_output_bytes", &BashArgs::max_output_bytes)
-            .desc("How much output to show; head and tail when there is more")
-            .range(256, 102'400),
-        field("output_limit_bytes", &BashArgs::output_limit_bytes)
-            .desc("Stop the command when a stream grows beyond this. Left out: never")
-            .range(1, 2'000'000'000),
+        contract::embed<CallArguments>(),
+        field("check", &BashArgs::check)
+            .desc("Only parse the text; nothing of it runs")
+            .with_default(),
         field("check_syntax", &BashArgs::check_syntax)
             .desc("Parse all of the text before anything runs")
             .with_default(),
@@ -54,7 +36,8 @@ constexpr const char* kDescription =
     "background jobs stay from call to call. Standard output and error come apart, with the exit "
     "code, the statuses of a pipeline, and exact counts. The call returns when its foreground part "
     "ends; background jobs go on, and what they print later belongs to their call (bash_output). "
-    "There is no terminal: programs that ask for one fail at once. `exit` and a failing `set -e` "
+    "There is no terminal unless tty asks for one: programs that want one fail at once. `exit` and "
+    "a failing `set -e` "
     "end only the call: a new shell takes over the state, and the result says so. The session is "
     "confined; a command that hits the wall fails as usual, and the result names what the wall may "
     "have refused. One command at a time per session; use exec or another session beside it.";
@@ -87,14 +70,11 @@ Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
       return session.error();
     }
     BashRequest request;
+    apply(args, request, support->options().view_bytes);
     request.command = std::move(args.command);
-    request.input = std::move(args.input);
-    request.timeout = milliseconds_of(args.timeout_ms);
-    request.yield = Milliseconds(args.yield_ms);
-    request.output_limit = static_cast<std::uint64_t>(args.output_limit_bytes.value_or(0));
-    request.view_bytes = args.max_output_bytes ? static_cast<std::size_t>(*args.max_output_bytes)
-                                               : support->options().view_bytes;
+    request.background = args.background;
     request.check_syntax = args.check_syntax;
+    request.check_only = args.check;
     request.keep_options = args.keep_options;
     auto result = (*session)->run(context, std::move(request));
     if (!result) {

@@ -1,7 +1,8 @@
 #include "bawn/contract/encode.hpp"
+#include "tool_arguments.hpp"
 #include "tool_support.hpp"
 
-#include <map>
+#include <vector>
 
 namespace bawn::shell {
 
@@ -9,18 +10,10 @@ namespace {
 
 using contract::field;
 
-struct ExecArgs {
+struct ExecArgs : CallArguments {
   std::optional<std::vector<std::string>> argv;
   std::optional<std::string> command;
   std::vector<std::string> args;
-  std::optional<std::string> session;
-  std::optional<std::string> cwd;
-  std::map<std::string, std::string> env;
-  std::optional<std::string> input;
-  std::optional<int> timeout_ms;
-  int yield_ms = 10'000;
-  std::optional<int> max_output_bytes;
-  std::optional<int> output_limit_bytes;
 
   static constexpr auto describe() {
     return contract::fields(
@@ -28,27 +21,7 @@ struct ExecArgs {
             .desc("Program and its arguments; no shell reads them. Either this or command"),
         field("command", &ExecArgs::command).desc("Program, with its arguments in args"),
         field("args", &ExecArgs::args).desc("Arguments of command").optional(),
-        field("session", &ExecArgs::session).desc("Name of the session. Left out: the default one"),
-        field("cwd", &ExecArgs::cwd)
-            .desc("Working directory, absolute or below the workspace. Left out: the workspace"),
-        field("env", &ExecArgs::env)
-            .desc("Environment variables set for this program only")
-            .optional(),
-        field("stdin", &ExecArgs::input).desc("Text for standard input. Left out: /dev/null"),
-        field("timeout_ms", &ExecArgs::timeout_ms)
-            .desc("Stop the program after this many milliseconds. Left out: no limit")
-            .range(1, 86'400'000),
-        field("yield_ms", &ExecArgs::yield_ms)
-            .desc("Answer \"running\" after this many milliseconds; the program goes on and "
-                  "bash_output follows it")
-            .with_default()
-            .range(0, 45'000),
-        field("max_output_bytes", &ExecArgs::max_output_bytes)
-            .desc("How much output to show; head and tail when there is more")
-            .range(256, 102'400),
-        field("output_limit_bytes", &ExecArgs::output_limit_bytes)
-            .desc("Stop the program when a stream grows beyond this. Left out: never")
-            .range(1, 2'000'000'000));
+        contract::embed<CallArguments>());
   }
 };
 
@@ -106,15 +79,8 @@ Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support) {
       return session.error();
     }
     ExecRequest request;
+    apply(args, request, support->options().view_bytes);
     request.argv = *std::move(argv);
-    request.cwd = args.cwd.value_or("");
-    request.environment.assign(args.env.begin(), args.env.end());
-    request.input = std::move(args.input);
-    request.timeout = milliseconds_of(args.timeout_ms);
-    request.yield = Milliseconds(args.yield_ms);
-    request.output_limit = static_cast<std::uint64_t>(args.output_limit_bytes.value_or(0));
-    request.view_bytes = args.max_output_bytes ? static_cast<std::size_t>(*args.max_output_bytes)
-                                               : support->options().view_bytes;
     auto result = (*session)->exec(context, std::move(request));
     if (!result) {
       return refusal(result.error());

@@ -1,4 +1,5 @@
 #include "bawn/contract/encode.hpp"
+#include "tool_follow.hpp"
 #include "tool_support.hpp"
 
 #include <fmt/format.h>
@@ -12,9 +13,13 @@ using contract::field;
 struct OutputArgs {
   std::optional<std::string> call;
   std::optional<std::string> session;
-  int yield_ms = 10'000;
+  FollowArguments follow;
   std::optional<std::int64_t> stdout_from;
   std::optional<std::int64_t> stderr_from;
+  std::optional<std::int64_t> stdout_line;
+  std::optional<std::int64_t> stderr_line;
+  std::optional<std::string> filter;
+  std::string encoding = "text";
   std::optional<int> max_output_bytes;
 
   static constexpr auto describe() {
@@ -23,16 +28,25 @@ struct OutputArgs {
             .desc("Id of the call, from its result. Left out: list the recent calls"),
         field("session", &OutputArgs::session)
             .desc("Session of the call. Left out: the default one"),
-        field("yield_ms", &OutputArgs::yield_ms)
-            .desc("Wait at most this many milliseconds for a running call to end")
-            .with_default()
-            .range(0, 45'000),
+        contract::embed(&OutputArgs::follow),
         field("stdout_from", &OutputArgs::stdout_from)
             .desc("Byte offset to read standard output from. Left out: behind what was shown last")
             .at_least(0),
         field("stderr_from", &OutputArgs::stderr_from)
             .desc("The same for standard error")
             .at_least(0),
+        field("stdout_line", &OutputArgs::stdout_line)
+            .desc("Line to read standard output from, counted from 1, instead of an offset")
+            .at_least(1),
+        field("stderr_line", &OutputArgs::stderr_line)
+            .desc("The same for standard error")
+            .at_least(1),
+        field("filter", &OutputArgs::filter)
+            .desc("Show only lines that match this regular expression (RE2), with their numbers"),
+        field("encoding", &OutputArgs::encoding)
+            .desc("text: readable, terminal sequences left out; base64: the bytes as printed")
+            .one_of("text,base64")
+            .with_default(),
         field("max_output_bytes", &OutputArgs::max_output_bytes)
             .desc("How much output to show")
             .range(256, 102'400));
@@ -77,10 +91,14 @@ struct OutputEntry {
 
 constexpr const char* kDescription =
     "Read the output of a running or recent call of bash or exec, waiting a while for a running "
-    "one "
-    "to end. Without a call id it lists the recent calls, also those that were cancelled. Results "
+    "one to end, or with follow or until for what it prints next. Without a call id it lists the "
+    "recent calls, also those that were cancelled. Results "
     "and output stay readable for the last calls of a session; bytes left out of a result are read "
     "with stdout_from and stderr_from.";
+
+std::optional<std::uint64_t> unsigned_of(std::optional<std::int64_t> value) {
+  return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
+}
 
 contract::Outcome list(const ToolSupport& support, const Session& session) {
   OutputEntry entry;
@@ -157,18 +175,18 @@ Result<contract::ToolPtr> make_output_tool(const SupportPtr& support) {
     }
     OutputRequest request;
     request.call = *args.call;
-    request.wait = Milliseconds(args.yield_ms);
-    if (args.stdout_from) {
-      request.out_from = static_cast<std::uint64_t>(*args.stdout_from);
-    }
-    if (args.stderr_from) {
-      request.err_from = static_cast<std::uint64_t>(*args.stderr_from);
-    }
+    apply(args.follow, request);
+    request.out_from = unsigned_of(args.stdout_from);
+    request.err_from = unsigned_of(args.stderr_from);
+    request.out_line = unsigned_of(args.stdout_line);
+    request.err_line = unsigned_of(args.stderr_line);
+    request.filter = args.filter;
+    request.raw = args.encoding == "base64";
     request.view_bytes = args.max_output_bytes ? static_cast<std::size_t>(*args.max_output_bytes)
                                                : support->options().view_bytes;
     auto result = (*session)->output(context, request);
     if (!result) {
-      return result.error();
+      return refusal(result.error());
     }
     return show(*support, **session, args, *std::move(result));
   };

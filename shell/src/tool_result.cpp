@@ -22,6 +22,7 @@ StreamCounts counts_of(const StreamView& view) {
           .missing_lines = view.missing_lines,
           .invalid_bytes = view.invalid_bytes,
           .folded = view.folded,
+          .base64 = view.base64,
           .from = view.from,
           .next = view.next,
           .stored = view.stored};
@@ -66,8 +67,12 @@ std::string stopped(const CallResult& result, std::string_view word) {
 
 std::string status_line(const CallResult& result) {
   if (result.state == CallState::Running) {
-    return fmt::format("running: call {} (bash_output follows it, bash_kill stops it)",
-                       result.call);
+    return fmt::format(
+        "running{}: call {} (bash_output follows it, bash_kill stops it)",
+        result.waiting_for.empty()
+            ? std::string()
+            : fmt::format(", waiting for input on its {} (bash_input writes)", result.waiting_for),
+        result.call);
   }
   switch (result.reason.value_or(Reason::Exited)) {
     case Reason::Exited:
@@ -166,6 +171,12 @@ CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials)
   entry.err = result.err.text;
   entry.out_counts = counts_of(result.out);
   entry.err_counts = counts_of(result.err);
+  for (const Segment& segment : result.segments) {
+    entry.segments.push_back({.stream = segment.err ? "stderr" : "stdout", .bytes = segment.bytes});
+  }
+  entry.segments_cut = result.segments_cut;
+  entry.waiting_for = result.waiting_for;
+  entry.screen = result.screen;
   entry.options_reset = result.options_reset;
   entry.survivors = entries_of(result.survivors);
   entry.stopped_jobs = entries_of(result.stopped_jobs);
@@ -177,6 +188,12 @@ CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials)
     entry.cpu_ms = static_cast<double>(*result.cpu_us) / 1000.0;
   }
   entry.peak_memory_bytes = result.peak_memory_bytes;
+  if (!result.cpu_us) {
+    entry.usage_unknown =
+        result.state == CallState::Running
+            ? "the call still runs"
+            : "only a cgroup could tell the use of one call in a shell that serves many";
+  }
   entry.message = result.message;
   for (const Denial& denial : denials) {
     entry.denials.push_back({.op = denial.op,
@@ -201,6 +218,10 @@ std::string to_text(const CallResult& result, const std::vector<Denial>& denials
     text += fmt::format("[working directory: {}]\n", result.cwd);
   }
   text += remarks(result, denials);
+  if (result.screen && result.screen_addressed) {
+    // The screen is what the stream's cursor movements add up to.
+    return text + "--- screen ---\n" + *result.screen;
+  }
   text += result.out.text;
   if (!result.err.text.empty()) {
     if (!text.ends_with('\n')) {

@@ -23,6 +23,7 @@ struct StreamCounts {
   std::uint64_t missing_lines = 0;
   std::uint64_t invalid_bytes = 0;
   bool folded = false;
+  bool base64 = false;
   std::uint64_t from = 0;
   std::uint64_t next = 0;
   std::uint64_t stored = 0;
@@ -38,10 +39,23 @@ struct StreamCounts {
         field("invalid_bytes", &StreamCounts::invalid_bytes)
             .desc("Bytes that are not UTF-8, shown as U+FFFD"),
         field("folded", &StreamCounts::folded)
-            .desc("Text overwritten after a carriage return is left out"),
+            .desc("Overwritten text and terminal sequences are left out of the text"),
+        field("base64", &StreamCounts::base64).desc("The text is base64 of the raw bytes"),
         field("from", &StreamCounts::from).desc("Offset of the first byte shown"),
         field("next", &StreamCounts::next).desc("Offset to read on at"),
         field("stored", &StreamCounts::stored).desc("Bytes from the start that can be read"));
+  }
+};
+
+struct SegmentEntry {
+  std::string stream;
+  std::uint64_t bytes = 0;
+
+  static constexpr auto describe() {
+    using contract::field;
+    return contract::fields(
+        field("stream", &SegmentEntry::stream).one_of("stdout,stderr").desc("Which stream"),
+        field("bytes", &SegmentEntry::bytes).desc("Bytes read from it without a change"));
   }
 };
 
@@ -112,6 +126,10 @@ struct CallEntry {
   std::string err;
   StreamCounts out_counts;
   StreamCounts err_counts;
+  std::vector<SegmentEntry> segments;
+  bool segments_cut = false;
+  std::string waiting_for;
+  std::optional<std::string> screen;
   std::vector<std::string> options_reset;
   std::vector<ProcessEntry> survivors;
   std::vector<ProcessEntry> stopped_jobs;
@@ -121,6 +139,7 @@ struct CallEntry {
   double duration_ms = 0;
   std::optional<double> cpu_ms;
   std::optional<std::uint64_t> peak_memory_bytes;
+  std::optional<std::string> usage_unknown;
   std::string message;
   std::vector<DenialEntry> denials;
   std::vector<ProtectedEntry> protected_changed;
@@ -146,6 +165,13 @@ struct CallEntry {
         field("stderr", &CallEntry::err).desc("Standard error"),
         field("stdout_counts", &CallEntry::out_counts).desc("Exact counts of standard output"),
         field("stderr_counts", &CallEntry::err_counts).desc("Exact counts of standard error"),
+        field("segments", &CallEntry::segments)
+            .desc("Which stream was read in which order, the first 256 changes"),
+        field("segments_cut", &CallEntry::segments_cut).desc("There were more changes"),
+        field("waiting_for", &CallEntry::waiting_for)
+            .desc("stdin or terminal when a running call waits for input; or empty"),
+        field("screen", &CallEntry::screen)
+            .desc("What the call's terminal shows, line by line; only with tty"),
         field("options_reset", &CallEntry::options_reset)
             .desc("Shell options that were set and taken back"),
         field("survivors", &CallEntry::survivors).desc("Processes of this call that still run"),
@@ -159,9 +185,11 @@ struct CallEntry {
             .desc("Last step that ending it needed: INT, TERM, KILL, shell_restart; or empty"),
         field("duration_ms", &CallEntry::duration_ms).desc("Wall time, milliseconds"),
         field("cpu_ms", &CallEntry::cpu_ms)
-            .desc("CPU time, milliseconds; for bash absent, since it would need a cgroup"),
+            .desc("CPU time of the call's process and of what it waited for, milliseconds"),
         field("peak_memory_bytes", &CallEntry::peak_memory_bytes)
-            .desc("Peak resident memory; for bash absent, since it would need a cgroup"),
+            .desc("Peak resident memory of the largest of them"),
+        field("usage_unknown", &CallEntry::usage_unknown)
+            .desc("Why CPU time and memory are absent"),
         field("message", &CallEntry::message).desc("Why it did not run, in the system's words"),
         field("denials", &CallEntry::denials).desc("What the wall may have refused"),
         field("protected_changed", &CallEntry::protected_changed)

@@ -81,8 +81,8 @@ std::vector<contract::ToolPtr> make_shell_tools(std::shared_ptr<SessionPool> poo
                                                 const ToolOptions& options) {
   const auto support = std::make_shared<const ToolSupport>(std::move(pool), options);
   std::vector<contract::ToolPtr> tools;
-  for (const auto& make :
-       {make_bash_tool, make_output_tool, make_kill_tool, make_restart_tool, make_exec_tool}) {
+  for (const auto& make : {make_bash_tool, make_output_tool, make_input_tool, make_kill_tool,
+                           make_restart_tool, make_exec_tool}) {
     // Names, schemas and options are constants of this library; the tests make each tool.
     if (auto tool = make(support)) {
       tools.push_back(*std::move(tool));

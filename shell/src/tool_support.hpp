@@ -54,6 +54,7 @@ using SupportPtr = std::shared_ptr<const ToolSupport>;
 
 [[nodiscard]] Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support);
 [[nodiscard]] Result<contract::ToolPtr> make_output_tool(const SupportPtr& support);
+[[nodiscard]] Result<contract::ToolPtr> make_input_tool(const SupportPtr& support);
 [[nodiscard]] Result<contract::ToolPtr> make_kill_tool(const SupportPtr& support);
 [[nodiscard]] Result<contract::ToolPtr> make_restart_tool(const SupportPtr& support);
 [[nodiscard]] Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support);

@@ -203,14 +203,16 @@ contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::Spa
   // Opened by a session's leader without O_NOCTTY, it becomes the controlling terminal.
   const std::string terminal = "/proc/self/fd/0";
   if (spec.controlling_terminal) {
-    posix_spawn_file_actions_addopen(&actions, 0, terminal.c_str(), O_RDWR, 0);
+    // Not over 0 itself: that is closed before the path is opened.
+    posix_spawn_file_actions_addopen(&actions, kGoFd, terminal.c_str(), O_RDWR, 0);
   }
   posix_spawn_file_actions_adddup2(&actions, go.far.get(), kGoFd);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(
       &attributes,
-      static_cast<short>(spec.new_session || spec.controlling_terminal ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP));
+      static_cast<short>(spec.new_session || spec.controlling_terminal ? POSIX_SPAWN_SETSID
+                                                                       : POSIX_SPAWN_SETPGROUP));
   int pid = 0;
   auto argv_pointers = pointers(argv);
   auto env_pointers = pointers(env);

@@ -106,8 +106,8 @@ TEST_F(ToolsTest, AllAreThereWithHintsSchemasAndShortDescriptions) {
     EXPECT_EQ((*schema)["type"], "object") << definition.name;
     EXPECT_TRUE(contract::JsonSchema::compile_text(*definition.parameters));
   }
-  EXPECT_EQ(names,
-            (std::set<std::string>{"bash", "bash_kill", "bash_output", "bash_restart", "exec"}));
+  EXPECT_EQ(names, (std::set<std::string>{"bash", "bash_input", "bash_kill", "bash_output",
+                                          "bash_restart", "exec"}));
   EXPECT_EQ(contract::resource_of(*tool("bash")), "shell:main");
   EXPECT_EQ(contract::resource_of(*tool("bash_restart")), "shell:main");
   EXPECT_EQ(contract::resource_of(*tool("exec")), "");

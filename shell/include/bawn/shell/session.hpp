@@ -69,7 +69,7 @@ struct BashRequest {
   std::uint64_t output_limit = 0;  ///< stop the call beyond this many bytes per stream; 0 = never
   std::size_t view_bytes = 32 * 1024;  ///< how much of both streams together the result shows
   bool check_syntax = true;            ///< parse the whole text before anything runs
-  bool check_only = false;    ///< parse the text and run nothing of it
+  bool check_only = false;             ///< parse the text and run nothing of it
   bool keep_options = false;  ///< leave errexit, nounset, xtrace, verbose and pipefail as set
   // Each of these three runs the text in a bash of its own that begins with the shell's state;
   // what it changes does not flow back, and it does not wait for the shell.
@@ -101,6 +101,7 @@ struct OutputRequest {
   std::optional<Milliseconds> wait;       ///< for the end of a running call; absent = to its end
   bool follow = false;                    ///< wait only until there is something new to show
   std::optional<std::string> until;       ///< or until new output matches (RE2)
+  std::optional<Milliseconds> settle;     ///< and then until nothing was printed for this long
   std::optional<std::uint64_t> out_from;  ///< byte offset; absent = behind what was last shown
   std::optional<std::uint64_t> err_from;
   std::optional<std::uint64_t> out_line;  ///< instead of an offset: a line, counted from 1
