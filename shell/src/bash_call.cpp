@@ -17,7 +17,8 @@ namespace bawn::shell {
 namespace {
 
 constexpr std::string_view kProbe = "__bd";
-constexpr int kBarrierMs = 1000;
+constexpr int kBarrierMs = 400;
+constexpr int kBarrierRounds = 5;
 
 std::vector<std::string> poisonous_options(const StepReport& report) {
   std::vector<std::string> options;
@@ -244,10 +245,13 @@ void BashCall::from_death(CallResult& result) {
 
 void BashCall::barrier(CallResult& result) {
   BashProcess& shell = *session_.shell();
-  const std::string nonce = random_name(12);
-  if (shell.write_line(fmt::format("__bs {} - 0 k;__bd", nonce)) &&
-      session_.reports.wait(nonce, shell.child().exit_event(), kBarrierMs)) {
-    return;
+  // A second signal may still be on its way and cut the first of these lines off.
+  for (int round = 0; round < kBarrierRounds && shell.running(); ++round) {
+    const std::string nonce = random_name(12);
+    if (shell.write_line(fmt::format("__bs {} - 0 k;__bd", nonce)) &&
+        session_.reports.wait(nonce, shell.child().exit_event(), kBarrierMs)) {
+      return;
+    }
   }
   std::ignore = signal_process(*session_.warden, shell.child().inside_pid(), SIGKILL);
   result.stopped_by = "shell_restart";

@@ -18,6 +18,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLook{4};
 // After so many looks at short-lived children the shell gets the signal too.
 constexpr int kLooksAtChildren = 5;
+// After so many looks at a shell that was asked for its report it is asked again.
+constexpr int kLooksForReport = 25;
 // Once the foreground is gone, what ignores INT gets TERM at once.
 constexpr milliseconds kLeftover{10};
 
@@ -51,9 +53,11 @@ void Stopper::ask_for_report() {
   // The signal may have come before the step had taken its nonce in, or have cut off a text that
   // took PROMPT_COMMAND away: then nobody reports. This makes the shell do it at its prompt.
   const std::string line = fmt::format("__bt {};__bd", nonce_);
+  const std::size_t before = shell_->unread();
   if (shell_->write_line(line)) {
-    queued_ += line.size() + 1;
+    queued_ = before + line.size() + 1;
     asked_ = true;
+    looks_since_asked_ = 0;
   }
 }
 
@@ -79,6 +83,13 @@ void Stopper::look_at_shell(const std::vector<sandbox::ProcessInfo>& processes) 
   const std::size_t unread = shell_->unread();
   if (unread != 0 && unread != queued_) {
     return;  // it has not begun yet, or it is about to report
+  }
+  if (asked_ && unread == 0) {
+    // It took that line, so it reports now: another signal would only cut that off.
+    if (++looks_since_asked_ >= kLooksForReport) {
+      ask_for_report();
+    }
+    return;
   }
   ++looks_;
   if (result_.shell_signalled && processes.empty() && !asked_) {

@@ -57,6 +57,7 @@ class Stopper {
   bool asked_ = false;  ///< ask_for_report() was
   StopResult result_;
   int looks_ = 0;
+  int looks_since_asked_ = 0;
 };
 
 }  // namespace bawn::shell
