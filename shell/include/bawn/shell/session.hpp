@@ -57,15 +57,15 @@ enum class OnTimeout { Kill, Background };
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 struct BashRequest {
-  std::string command;                  ///< any bash text; run byte for byte
-  std::optional<std::string> input;     ///< standard input; absent = /dev/null
-  bool input_open = false;              ///< keep it open behind `input`, for Session::write_input
-  std::string cwd;                      ///< for this call only; absolute, or below the workspace
-  Variables environment;                ///< exported for this call only
-  std::optional<Milliseconds> timeout;  ///< the command's own limit
+  std::string command;                    ///< any bash text; run byte for byte
+  std::optional<std::string> input{};     ///< standard input; absent = /dev/null
+  bool input_open = false;                ///< keep it open behind `input`, for Session::write_input
+  std::string cwd{};                      ///< for this call only; absolute, or below the workspace
+  Variables environment{};                ///< exported for this call only
+  std::optional<Milliseconds> timeout{};  ///< the command's own limit
   OnTimeout on_timeout = OnTimeout::Kill;
   std::optional<Milliseconds>
-      yield;  ///< how long to wait before answering "running"; absent = to the end
+      yield{};  ///< how long to wait before answering "running"; absent = to the end
   std::uint64_t output_limit = 0;  ///< stop the call beyond this many bytes per stream; 0 = never
   std::size_t view_bytes = 32 * 1024;  ///< how much of both streams together the result shows
   bool check_syntax = true;            ///< parse the whole text before anything runs
@@ -73,24 +73,24 @@ struct BashRequest {
   bool keep_options = false;  ///< leave errexit, nounset, xtrace, verbose and pipefail as set
   // Each of these three runs the text in a bash of its own that begins with the shell's state;
   // what it changes does not flow back, and it does not wait for the shell.
-  bool background = false;               ///< answer at once
-  bool read_only = false;                ///< under one more layer: it can change nothing
-  std::optional<TerminalSize> terminal;  ///< on a terminal of its own; `input` is typed into it
+  bool background = false;                 ///< answer at once
+  bool read_only = false;                  ///< under one more layer: it can change nothing
+  std::optional<TerminalSize> terminal{};  ///< on a terminal of its own; `input` is typed into it
 
   [[nodiscard]] bool aside() const noexcept { return background || read_only || terminal; }
 };
 
 struct ExecRequest {
   std::vector<std::string> argv;  ///< looked up in the session's PATH when argv[0] has no slash
-  std::string cwd;                ///< absolute, or relative to the workspace; empty = workspace
-  Variables environment;          ///< set for this call only
-  std::optional<std::string> input;
+  std::string cwd{};              ///< absolute, or relative to the workspace; empty = workspace
+  Variables environment{};        ///< set for this call only
+  std::optional<std::string> input{};
   bool input_open = false;
-  std::optional<Milliseconds> timeout;
+  std::optional<Milliseconds> timeout{};
   OnTimeout on_timeout = OnTimeout::Kill;
   bool read_only = false;
-  std::optional<TerminalSize> terminal;
-  std::optional<Milliseconds> yield;
+  std::optional<TerminalSize> terminal{};
+  std::optional<Milliseconds> yield{};
   std::uint64_t output_limit = 0;
   std::size_t view_bytes = 32 * 1024;
 };
@@ -98,25 +98,25 @@ struct ExecRequest {
 /// Which part of a call's output to read.
 struct OutputRequest {
   std::string call;
-  std::optional<Milliseconds> wait;       ///< for the end of a running call; absent = to its end
-  bool follow = false;                    ///< wait only until there is something new to show
-  std::optional<std::string> until;       ///< or until new output matches (RE2)
-  std::optional<Milliseconds> settle;     ///< and then until nothing was printed for this long
-  std::optional<std::uint64_t> out_from;  ///< byte offset; absent = behind what was last shown
-  std::optional<std::uint64_t> err_from;
-  std::optional<std::uint64_t> out_line;  ///< instead of an offset: a line, counted from 1
-  std::optional<std::uint64_t> err_line;
-  std::optional<std::string> filter;  ///< show only lines that match (RE2), with their numbers
-  bool raw = false;                   ///< base64 of the bytes as they were printed
+  std::optional<Milliseconds> wait{};       ///< for the end of a running call; absent = to its end
+  bool follow = false;                      ///< wait only until there is something new to show
+  std::optional<std::string> until{};       ///< or until new output matches (RE2)
+  std::optional<Milliseconds> settle{};     ///< and then until nothing was printed for this long
+  std::optional<std::uint64_t> out_from{};  ///< byte offset; absent = behind what was last shown
+  std::optional<std::uint64_t> err_from{};
+  std::optional<std::uint64_t> out_line{};  ///< instead of an offset: a line, counted from 1
+  std::optional<std::uint64_t> err_line{};
+  std::optional<std::string> filter{};  ///< show only lines that match (RE2), with their numbers
+  bool raw = false;                     ///< base64 of the bytes as they were printed
   std::size_t view_bytes = 32 * 1024;
 };
 
 /// What to write to a running call.
 struct InputRequest {
   std::string call;
-  std::string bytes;                   ///< any bytes
-  bool end = false;                    ///< end of file behind them
-  std::optional<TerminalSize> resize;  ///< of a call with a terminal
+  std::string bytes{};                   ///< any bytes
+  bool end = false;                      ///< end of file behind them
+  std::optional<TerminalSize> resize{};  ///< of a call with a terminal
 };
 
 /// One line of the list of recent calls.
