@@ -222,6 +222,13 @@ Result<SearchResult> search_by_rg(const contract::Context& context, const Place&
     }
     // 2 with nothing found is an error of the pattern or the type; with something, some files.
     if (run->exit_code == 2 && run->out.find("{\"type\":\"summary\"") == std::string::npos) {
+      if (run->err.starts_with(root + ": ")) {  // EACCES of the directory itself
+        return std::unexpected(explained(
+            place, root, Access::Read,
+            Error(run->err.find("(os error 13)") == std::string::npos ? ErrorCode::NotFound
+                                                                      : ErrorCode::PermissionDenied,
+                  "cannot search " + to_valid_utf8(run->err.substr(0, run->err.find('\n'))))));
+      }
       return contract::fail(
           ErrorCode::InvalidArgument,
           "rg refused the search: " + to_valid_utf8(std::string_view(run->err).substr(0, 2000)));

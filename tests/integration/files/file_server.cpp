@@ -1,0 +1,90 @@
+#include "file_server.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace bawn::test {
+
+namespace {
+
+constexpr uid_t kOwner = 4242;
+
+void give(const std::filesystem::path& path) {
+  if (geteuid() == 0) {
+    EXPECT_EQ(lchown(path.c_str(), kOwner, kOwner), 0);
+  }
+}
+
+}  // namespace
+
+FileServer::FileServer(const WallMode& mode) {
+  std::filesystem::permissions(root_.path(), static_cast<std::filesystem::perms>(0755));
+  for (const char* name : {"workspace", "outside", "secret"}) {
+    std::filesystem::create_directory(root_.path() / name);
+    give(root_.path() / name);
+  }
+  std::filesystem::create_directory(root_.path() / "runtime");
+  std::filesystem::permissions(root_.path() / "runtime", std::filesystem::perms::owner_all);
+  for (const char* name : {"outside/file", "secret/key"}) {
+    give(root_.write(name, "outside\n"));
+  }
+  const auto policy = root_.write(
+      "policy.json", fmt::format("{{{},\"secrets\":[\"{}\"]}}", mode.policy, secret().string()));
+  auto peer = McpPeer::connect({BAWN_PROGRAM, "mcp", "--workspace", in("").parent_path().string(),
+                                "--policy", policy.string()},
+                               {"BAWN_RUNTIME_DIR=" + (root_.path() / "runtime").string()});
+  EXPECT_TRUE(peer) << peer.error().message();
+  if (peer) {
+    peer_.emplace(*std::move(peer));
+  }
+}
+
+ToolAnswer FileServer::call(const std::string& tool, const contract::Json& arguments) {
+  ToolAnswer answer;
+  if (!peer_) {
+    return answer;
+  }
+  const auto line = peer_->call_tool(tool, contract::dump_json(arguments));
+  if (!line) {
+    answer.text = line.error().message();
+    return answer;
+  }
+  const auto parsed = contract::parse_json(*line);
+  EXPECT_TRUE(parsed) << *line;
+  if (!parsed) {
+    return answer;
+  }
+  const contract::Json result = parsed->value("result", contract::Json::object());
+  answer.failed = result.value("isError", false);
+  for (const contract::Json& part : result.value("content", contract::Json::array())) {
+    answer.text += part.value("text", "");
+  }
+  answer.structured = result.value("structuredContent", contract::Json::object());
+  EXPECT_TRUE(result.contains("_meta") && result["_meta"].contains("bawn/confinement")) << *line;
+  return answer;
+}
+
+std::filesystem::path FileServer::in(const std::string& name) const {
+  return root_.path() / "workspace" / name;
+}
+
+std::filesystem::path FileServer::out(const std::string& name) const {
+  return root_.path() / "outside" / name;
+}
+
+void FileServer::put(const std::string& name, const std::string& bytes, unsigned mode) const {
+  std::filesystem::path made = in("");
+  for (const auto& part : std::filesystem::path(name).parent_path()) {
+    made /= part;
+    if (std::filesystem::create_directory(made)) {
+      give(made);
+    }
+  }
+  const auto path = root_.write("workspace/" + name, bytes);
+  give(path);
+  EXPECT_EQ(chmod(path.c_str(), mode), 0);
+}
+
+}  // namespace bawn::test

@@ -1,0 +1,59 @@
+/// \file
+/// A `bawn mcp` whose file tools are tried, behind one mode of the wall, beside places that it must
+/// not reach.
+#pragma once
+
+#include "bawn/contract/json.hpp"
+#include "support/peer_process.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bawn::test {
+
+/// How the wall is built.
+struct WallMode {
+  const char* name;
+  const char* policy;    ///< members of a policy file, as JSON
+  const char* need;      ///< for BAWN_REQUIRE; empty = nothing
+  bool confined = true;  ///< some layer holds paths
+};
+
+inline constexpr WallMode kAllLayers{"AllLayers", R"("extends":"workspace-write")", "landlock"};
+inline constexpr WallMode kLandlockOnly{
+    "LandlockOnly", R"("extends":"workspace-write","namespaces":"off")", "landlock"};
+inline constexpr WallMode kNoLayer{
+    "NoLayer",
+    R"("extends":"workspace-write","namespaces":"off","landlock":"off","best_effort":true)", "",
+    false};
+
+/// One result of a tool.
+struct ToolAnswer {
+  bool failed = true;
+  std::string text;
+  contract::Json structured;
+};
+
+class FileServer {
+ public:
+  explicit FileServer(const WallMode& mode);
+
+  ToolAnswer call(const std::string& tool, const contract::Json& arguments);
+  [[nodiscard]] std::filesystem::path in(const std::string& name) const;
+  [[nodiscard]] std::filesystem::path out(const std::string& name) const;
+  [[nodiscard]] std::filesystem::path secret() const { return root_.path() / "secret" / "key"; }
+  /// Makes a file of the workspace that belongs to whom the tools act as.
+  void put(const std::string& name, const std::string& bytes, unsigned mode = 0644) const;
+  [[nodiscard]] bool started() const { return peer_.has_value(); }
+
+ private:
+  TempDir root_;
+  std::optional<McpPeer> peer_;
+};
+
+}  // namespace bawn::test
