@@ -4,6 +4,7 @@
 
 #include "bawn/mcp/http.hpp"
 #include "commands.hpp"
+#include "http_check.hpp"
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
 #include "serving.hpp"
@@ -28,6 +29,7 @@ struct Options {
   WallOptions wall;
   std::string listen = "127.0.0.1:8808";
   std::string token_file;
+  bool check = false;
   mcp::HttpOptions http;
 };
 
@@ -59,6 +61,10 @@ Result<> read_address(const std::string& text, mcp::HttpOptions& http) {
 
 Result<int> serve(Options& options) {
   BAWN_TRY(read_address(options.listen, options.http));
+  if (options.check) {
+    BAWN_TRY(check_health(options.http.address, options.http.port));
+    return 0;
+  }
   if (!options.token_file.empty()) {
     options.http.tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
   }
@@ -93,6 +99,8 @@ int run(int argc, char** argv) {
                  "Origin that a browser's request may come from");
   app.add_flag("--open-to-all", options.http.open_to_all,
                "Listen without tokens at an address that other machines reach");
+  app.add_flag("--check", options.check,
+               "Serve nothing: ask whether a server at the address of --listen does");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -33,9 +33,13 @@ Result<std::string> read_private_file(const std::string& path) {
     return fail(ErrorCode::InvalidArgument, fmt::format("token file {} is not a file", path));
   }
   const bool foreign = status.st_uid != ::geteuid() && status.st_uid != 0;
-  if (foreign || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return fail(ErrorCode::PermissionDenied,
-                fmt::format("token file {} must belong to you or root and have mode 0600", path));
+  const mode_t allowed = status.st_uid == 0 ? S_IRWXU | S_IRGRP : S_IRWXU;
+  if (foreign || (status.st_mode & ACCESSPERMS & ~allowed) != 0) {
+    return fail(
+        ErrorCode::PermissionDenied,
+        fmt::format(
+            "token file {} must belong to you or root and have mode 0600 (0440 when it is root's)",
+            path));
   }
   std::string text;
   std::array<char, 4096> part{};

@@ -160,6 +160,16 @@ TEST(Http, LargeBodiesAndHeadersAreRefused) {
   EXPECT_EQ(http.send(HttpFixture::modern(small)).status, 200);
 }
 
+TEST(Http, HealthIsToldToAnybodyAndNothingElseIs) {
+  HttpOptions options;
+  options.tokens = {{.token = "0123456789abcdef", .account = "alice"}};
+  const HttpFixture http({echo_tool()}, {}, options);
+  const auto health = http.send("GET /health HTTP/1.1\r\nHost: 10.1.2.3\r\n\r\n");
+  EXPECT_EQ(health.status, 200);
+  const auto post = http.send("POST /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(post.status, 401);
+}
+
 TEST(Http, GetAndDeleteNeedASession) {
   const HttpFixture http({echo_tool()});
   for (const std::string method : {"GET", "DELETE", "PUT"}) {
@@ -255,6 +265,9 @@ TEST(Http, TokenFilesMustBePrivate) {
   EXPECT_EQ((*tokens)[0].account, "alice");
   EXPECT_EQ((*tokens)[1].account, "token-4");
   ::chmod(path.c_str(), 0640);
+  // A cluster hands root's secret to an ordinary user by its group.
+  EXPECT_EQ(read_bearer_tokens(path).has_value(), ::geteuid() == 0);
+  ::chmod(path.c_str(), 0604);
   EXPECT_EQ(read_bearer_tokens(path).error().code(), contract::ErrorCode::PermissionDenied);
   ::chmod(path.c_str(), 0600);
   std::ofstream(path) << "short\n";

@@ -26,11 +26,16 @@ struct BearerToken {
 /// Reads a file of tokens: one a line, optionally followed by blanks and a name; `#` begins a
 /// comment. A token without a name has the account `token-<line number>`.
 ///
-/// Errors: PermissionDenied when others than the owner can read or write the file, or the owner is
-/// neither this user nor root; InvalidArgument for a token under 16 characters or with characters
-/// that a header cannot carry, and for a file without one; a system call's error.
+/// Errors: PermissionDenied when others than the owner can read or write the file (a group may read
+/// root's: so clusters hand secrets to an ordinary user), or the owner is neither this user nor
+/// root; InvalidArgument for a token under 16 characters or with characters that a header cannot
+/// carry, and for a file without one; a system call's error.
 [[nodiscard]] contract::Result<std::vector<BearerToken>> read_bearer_tokens(
     const std::string& path);
+
+/// A GET of this path is answered 200 to anybody while the server takes requests: for the probes of
+/// container engines and clusters. It tells nothing else.
+inline constexpr std::string_view kHealthPath = "/health";
 
 struct HttpOptions {
   std::string address = "127.0.0.1";
