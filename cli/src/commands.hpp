@@ -16,6 +16,7 @@ using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& chosen);
 void add_mcp(CLI::App& app, Action& chosen);
+void add_mcp_proxy(CLI::App& app, Action& chosen);
 void add_call(CLI::App& app, Action& chosen);
 void add_shell(CLI::App& app, Action& chosen);
 void add_log(CLI::App& app, Action& chosen);

@@ -34,6 +34,7 @@ int run_chosen(int argc, char** argv) {
   bawn::cli::Action chosen;
   bawn::cli::add_run(app, chosen);
   bawn::cli::add_mcp(app, chosen);
+  bawn::cli::add_mcp_proxy(app, chosen);
   bawn::cli::add_call(app, chosen);
   bawn::cli::add_shell(app, chosen);
   bawn::cli::add_log(app, chosen);

@@ -1,0 +1,101 @@
+/// \file
+/// Somebody else's MCP server as contract tools. The host starts the server and gives its pipes;
+/// this library starts no process. Source: MCP 2026-07-28 and the revisions with a handshake; stdio
+/// transport.
+#pragma once
+
+#include "bawn/contract/context.hpp"
+#include "bawn/contract/error.hpp"
+#include "bawn/contract/json.hpp"
+#include "bawn/contract/tool.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bawn::mcp {
+
+/// Which rules are spoken.
+enum class EraChoice {
+  Auto,    ///< a probe by `server/discover`, then the handshake if that is not understood
+  Modern,  ///< 2026-07-28 at once, without a probe
+  Legacy,  ///< the handshake at once
+};
+
+/// What the host says of one remote tool; MCP cannot say it.
+struct RemoteToolOptions {
+  std::string resource{};  ///< calls that name one resource run in order
+  bool sequential = false;
+};
+
+struct ClientOptions {
+  std::string name = "bawn";  ///< `clientInfo`
+  std::string version = "0";
+  EraChoice era = EraChoice::Auto;
+  std::string prefix{};  ///< tools are named `<prefix>__<name>`; empty: as they are
+  /// By remote or prefixed name.
+  std::map<std::string, RemoteToolOptions> tools{};
+  /// The `confined` property of every tool: how the host runs this server.
+  std::function<contract::Confinement(const contract::Context&, std::string_view args)> confined{};
+  /// Stands with every result, as what was confirmed of the server's own confinement.
+  std::optional<contract::Confinement> confinement{};
+  /// Offers elicitation: questions go to the elicitor of the call that they belong to.
+  bool elicitation = false;
+
+  /// 0 = unlimited. A longer one refuses the whole list, or fails the call.
+  std::size_t max_description_bytes = 8192;
+  std::size_t max_result_bytes = 1U << 20U;
+  std::size_t max_line_bytes = 10U << 20U;
+  std::chrono::milliseconds probe_timeout = std::chrono::seconds(5);
+  std::chrono::milliseconds request_timeout = std::chrono::seconds(60);  ///< lists, handshake
+  /// For calls, none by default. When it passes, nobody knows what the call did.
+  std::optional<std::chrono::milliseconds> call_timeout{};
+  /// The server says that its list of tools changed. On the reader's thread: must not block.
+  std::function<void()> on_tools_changed{};
+  /// Diagnostics, without arguments or output. Must not block.
+  std::function<void(std::string_view)> log{};
+};
+
+/// One connection. Tools that it gave keep it alive.
+///
+/// Threads: thread-safe.
+class Client {
+ public:
+  /// Duplicates both descriptors and agrees on the rules.
+  ///
+  /// Errors: Closed when the server ends; DeadlineExceeded; ToolFailed when it speaks no revision
+  /// of ours; a system call's error. Blocking: until agreed, or `context` ends.
+  [[nodiscard]] static contract::Result<std::shared_ptr<Client>> connect(
+      const contract::Context& context, int from_server, int to_server, ClientOptions options);
+
+  virtual ~Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// The revision that is spoken.
+  [[nodiscard]] virtual const std::string& version() const noexcept = 0;
+  /// As the server gave it; an object, or null.
+  [[nodiscard]] virtual const contract::Json& server_info() const noexcept = 0;
+  [[nodiscard]] virtual const std::string& instructions() const noexcept = 0;
+
+  /// Lists all pages. The list is untrusted: it is refused as a whole when a name is none or comes
+  /// twice, a schema is missing or no object's, or a description is too long.
+  ///
+  /// Errors: ToolFailed, naming what is wrong; those of connect().
+  [[nodiscard]] virtual contract::Result<std::vector<contract::ToolPtr>> tools(
+      const contract::Context& context) = 0;
+
+  /// Every pending and later call ends with `mcp: connection closed`. Blocking: briefly.
+  virtual void close() = 0;
+
+ protected:
+  Client() = default;
+};
+
+}  // namespace bawn::mcp

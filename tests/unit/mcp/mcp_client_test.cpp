@@ -1,0 +1,313 @@
+#include "bawn/contract/elicitation.hpp"
+#include "bawn/contract/progress.hpp"
+#include "bawn/mcp/client.hpp"
+#include "bawn/mcp/stdio.hpp"
+#include "fake_tools.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <stop_token>
+
+namespace bawn::mcp::test {
+namespace {
+
+using contract::Call;
+using contract::Context;
+using contract::ErrorCode;
+using contract::Json;
+using contract::Outcome;
+using contract::text_result;
+using ::testing::HasSubstr;
+
+/// A pair of pipes with whatever serves behind them.
+class Pipes {
+ public:
+  Pipes() {
+    EXPECT_EQ(::pipe2(to_server_.data(), O_CLOEXEC), 0);
+    EXPECT_EQ(::pipe2(from_server_.data(), O_CLOEXEC), 0);
+  }
+  ~Pipes() {
+    close_server();
+    ::close(to_server_[1]);
+    ::close(from_server_[0]);
+  }
+  [[nodiscard]] contract::Result<std::shared_ptr<Client>> connect(
+      ClientOptions options = {}) const {
+    return Client::connect(Context(), from_server_[0], to_server_[1], std::move(options));
+  }
+  void serve(std::vector<contract::ToolPtr> tools) {
+    const auto server = Server::create({.name = "far"}, std::move(tools));
+    serving_ = std::async(std::launch::async, [this, server] {
+      return serve_stdio(*server, {.in_fd = to_server_[0],
+                                   .out_fd = from_server_[1],
+                                   .take_standard_streams = false,
+                                   .handle_signals = false,
+                                   .watch_parent = false,
+                                   .eof_grace = std::chrono::milliseconds(20)});
+    });
+  }
+  /// Answers each line by `answer` of it; an empty answer says nothing, "quit" ends the server.
+  void script(std::function<std::string(const Json& message)> answer) {
+    scripted_ = std::async(std::launch::async, [this, answer = std::move(answer)] {
+      std::string buffer;
+      std::array<char, 4096> part{};
+      ssize_t got = 0;
+      while ((got = ::read(to_server_[0], part.data(), part.size())) > 0) {
+        buffer.append(part.data(), static_cast<std::size_t>(got));
+        for (auto end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n')) {
+          const std::string reply =
+              answer(contract::parse_json(buffer.substr(0, end)).value_or(nullptr));
+          buffer.erase(0, end + 1);
+          if (reply == "quit") {
+            ::close(std::exchange(from_server_[1], -1));
+            ::close(std::exchange(to_server_[0], -1));
+            return;
+          }
+          if (!reply.empty()) {
+            const std::string line = reply + "\n";
+            EXPECT_EQ(::write(from_server_[1], line.data(), line.size()),
+                      static_cast<ssize_t>(line.size()));
+          }
+        }
+      }
+    });
+  }
+  /// Ends the server: its input is over.
+  void close_server() {
+    if (to_server_[1] >= 0 && (serving_.valid() || scripted_.valid())) {
+      ::close(to_server_[1]);
+      to_server_[1] = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    }
+    if (serving_.valid()) {
+      EXPECT_TRUE(serving_.get());
+    }
+    if (scripted_.valid()) {
+      scripted_.get();
+    }
+    if (from_server_[1] >= 0) {
+      ::close(std::exchange(from_server_[1], -1));
+      ::close(std::exchange(to_server_[0], -1));
+    }
+  }
+
+ private:
+  std::array<int, 2> to_server_{};
+  std::array<int, 2> from_server_{};
+  std::future<contract::Result<StdioEnd>> serving_;
+  std::future<void> scripted_;
+};
+
+std::string result(const Json& message, const Json& value) {
+  return contract::dump_json(Json{{"jsonrpc", "2.0"}, {"id", message["id"]}, {"result", value}});
+}
+
+Outcome run(const contract::ToolPtr& tool, const std::string& args, const Context& context = {}) {
+  return tool->execute(context, Call{.id = "1", .args = args});
+}
+
+class RemoteServer : public ::testing::TestWithParam<EraChoice> {};
+
+TEST_P(RemoteServer, ItsToolsAreCalled) {
+  Pipes pipes;
+  pipes.serve({echo_tool()});
+  {
+    const auto client = pipes.connect({.era = GetParam(), .prefix = "far"});
+    ASSERT_TRUE(client) << client.error().message();
+    EXPECT_EQ((*client)->version(), GetParam() == EraChoice::Legacy ? "2025-11-25" : "2026-07-28");
+    const auto tools = (*client)->tools(Context());
+    ASSERT_TRUE(tools) << tools.error().message();
+    ASSERT_EQ(tools->size(), 1U);
+    EXPECT_EQ((*tools)[0]->definition().name, "far__echo");
+    const Outcome outcome = run((*tools)[0], R"({"a":[1,"ü"]})");
+    ASSERT_FALSE(outcome.error);
+    EXPECT_EQ(contract::output_text(outcome.result), R"({"a":[1,"ü"]})");
+    (*client)->close();
+    EXPECT_EQ(run((*tools)[0], "{}").error->message(), "mcp: connection closed");
+  }
+}
+
+TEST_P(RemoteServer, QuestionsReachTheElicitorOfTheirCall) {
+  Pipes pipes;
+  pipes.serve({fake_tool("ask", [](const Context& context, const Call&) -> Outcome {
+    const auto answer = contract::elicit(context, {.message = "Sure?"});
+    return text_result(answer ? std::string(contract::to_string(answer->action)) : "failed");
+  })});
+  const auto client = pipes.connect({.era = GetParam(), .elicitation = true});
+  ASSERT_TRUE(client);
+  const auto tools = (*client)->tools(Context());
+  ASSERT_TRUE(tools);
+  std::string asked;
+  const Context context = contract::with_elicitor(
+      Context(), [&](const Context&, const contract::Elicitation& question) {
+        asked = question.message;
+        return contract::Result<contract::Answer>(
+            {.action = contract::AnswerAction::Accept, .content = Json::object()});
+      });
+  const Outcome outcome = run((*tools)[0], "{}", context);
+  EXPECT_EQ(contract::output_text(outcome.result), "accept")
+      << (outcome.error ? outcome.error->message() : "");
+  EXPECT_EQ(asked, "Sure?");
+  EXPECT_EQ(contract::output_text(run((*tools)[0], "{}").result), "cancel") << "nobody to ask";
+}
+
+TEST_P(RemoteServer, ACancelledCallIsCancelledThere) {
+  std::promise<void> started;
+  std::promise<void> cancelled;
+  Pipes pipes;
+  pipes.serve({fake_tool("hang", [&](const Context& context, const Call&) -> Outcome {
+    started.set_value();
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, context.stop_token(), std::chrono::seconds(20), [] { return false; });
+    cancelled.set_value();
+    return text_result("late");
+  })});
+  const auto client = pipes.connect({.era = GetParam()});
+  ASSERT_TRUE(client);
+  const auto tools = (*client)->tools(Context());
+  ASSERT_TRUE(tools);
+  const contract::CancelSource source{Context()};
+  auto call =
+      std::async(std::launch::async, [&] { return run((*tools)[0], "{}", source.context()); });
+  ASSERT_EQ(started.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  source.cancel();
+  EXPECT_EQ(call.get().error->code(), ErrorCode::Cancelled);
+  EXPECT_EQ(cancelled.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
+}
+
+std::string name_of_era(const ::testing::TestParamInfo<EraChoice>& choice) {
+  return choice.param == EraChoice::Auto     ? "Auto"
+         : choice.param == EraChoice::Modern ? "Modern"
+                                             : "Legacy";
+}
+
+INSTANTIATE_TEST_SUITE_P(Eras, RemoteServer,
+                         ::testing::Values(EraChoice::Auto, EraChoice::Modern, EraChoice::Legacy),
+                         name_of_era);
+
+TEST(RemoteClient, FallsBackToTheHandshake) {
+  Pipes pipes;
+  pipes.script([](const Json& message) -> std::string {
+    if (message["method"] == "server/discover") {
+      return contract::dump_json(Json{{"jsonrpc", "2.0"},
+                                      {"id", message["id"]},
+                                      {"error", {{"code", -32601}, {"message", "what?"}}}});
+    }
+    if (message["method"] == "initialize") {
+      return result(message, {{"protocolVersion", "2025-06-18"},
+                              {"capabilities", Json::object()},
+                              {"serverInfo", {{"name", "old"}, {"version", "1"}}}});
+    }
+    return {};
+  });
+  const auto client = pipes.connect();
+  ASSERT_TRUE(client) << client.error().message();
+  EXPECT_EQ((*client)->version(), "2025-06-18");
+  EXPECT_EQ((*client)->server_info()["name"], "old");
+}
+
+/// What a modern server that lists `pages` gives.
+contract::Result<std::vector<contract::ToolPtr>> listed(std::vector<Json> pages,
+                                                        ClientOptions options = {}) {
+  Pipes pipes;
+  options.era = EraChoice::Modern;
+  pipes.script([pages](const Json& message) {
+    const Json cursor = message["params"].value("cursor", Json("0"));
+    const auto page = static_cast<std::size_t>(std::stoi(cursor.get<std::string>()));
+    Json value = {{"resultType", "complete"}, {"tools", pages[page]}};
+    if (page + 1 < pages.size()) {
+      value["nextCursor"] = std::to_string(page + 1);
+    }
+    return result(message, value);
+  });
+  const auto client = pipes.connect(std::move(options));
+  if (!client) {
+    return std::unexpected(client.error());
+  }
+  auto tools = (*client)->tools(Context());
+  (*client)->close();  // the tools would keep the connection
+  return tools;
+}
+
+Json entry(const std::string& name, const std::string& description = "d") {
+  return {{"name", name}, {"description", description}, {"inputSchema", {{"type", "object"}}}};
+}
+
+TEST(RemoteClient, ListsAllPages) {
+  const auto tools = listed({Json::array({entry("a")}), Json::array({entry("b"), entry("c")})});
+  ASSERT_TRUE(tools) << tools.error().message();
+  EXPECT_EQ(tools->size(), 3U);
+}
+
+TEST(RemoteClient, RefusesAListWithOneBadTool) {
+  Json no_schema = entry("b");
+  no_schema.erase("inputSchema");
+  Json odd_output = entry("b");
+  odd_output["outputSchema"] = {{"type", "array"}};
+  for (const Json& bad : {entry("a b"), entry(""), entry("a"), no_schema, odd_output,
+                          entry("b", std::string(8193, 'x')), Json(5)}) {
+    const auto tools = listed({Json::array({entry("a"), bad})});
+    EXPECT_FALSE(tools) << bad;
+  }
+  EXPECT_TRUE(listed({Json::array({entry("a"), entry("b", std::string(8192, 'x'))})}));
+}
+
+TEST(RemoteClient, LargeResultsFailAndSayThatTheyRan) {
+  Pipes pipes;
+  pipes.script([](const Json& message) {
+    return message["method"] == "tools/list"
+               ? result(message, {{"tools", Json::array({entry("big")})}})
+               : result(message,
+                        {{"content",
+                          Json::array({Json{{"type", "text"}, {"text", std::string(500, 'x')}}})}});
+  });
+  const auto client = pipes.connect({.era = EraChoice::Modern, .max_result_bytes = 100});
+  ASSERT_TRUE(client);
+  const auto tools = (*client)->tools(Context());
+  ASSERT_TRUE(tools);
+  EXPECT_THAT(run((*tools)[0], "{}").error->message(),
+              HasSubstr(R"(tool "big" ran, but its result is 527 bytes, over the 100-byte limit)"));
+}
+
+TEST(RemoteClient, ATimeoutSaysThatTheOutcomeIsUnknown) {
+  Pipes pipes;
+  pipes.script([](const Json& message) {
+    return message["method"] == "tools/list"
+               ? result(message, {{"tools", Json::array({entry("slow")})}})
+               : std::string();
+  });
+  const auto client =
+      pipes.connect({.era = EraChoice::Modern, .call_timeout = std::chrono::milliseconds(20)});
+  ASSERT_TRUE(client);
+  const auto tools = (*client)->tools(Context());
+  ASSERT_TRUE(tools);
+  const Outcome outcome = run((*tools)[0], "{}");
+  EXPECT_EQ(outcome.error->code(), ErrorCode::DeadlineExceeded);
+  EXPECT_THAT(outcome.error->message(), HasSubstr("not known"));
+}
+
+TEST(RemoteClient, TheServersEndEndsCalls) {
+  Pipes pipes;
+  pipes.script([](const Json& message) {
+    return message["method"] == "tools/list"
+               ? result(message, {{"tools", Json::array({entry("last")})}})
+               : std::string("quit");
+  });
+  const auto client = pipes.connect({.era = EraChoice::Modern});
+  ASSERT_TRUE(client);
+  const auto tools = (*client)->tools(Context());
+  ASSERT_TRUE(tools);
+  const Outcome outcome = run((*tools)[0], "{}");
+  EXPECT_EQ(outcome.error->code(), ErrorCode::Closed) << outcome.error->message();
+}
+
+}  // namespace
+}  // namespace bawn::mcp::test
