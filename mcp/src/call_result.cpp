@@ -40,7 +40,7 @@ std::optional<Json> record_member(const contract::Details* details) {
 
 void append_text_block(std::string& text, std::string_view value) {
   text += R"([{"type":"text","text":)";
-  append_string(text, value);
+  append_string(text, visible_text(value));
   text += "}]";
 }
 

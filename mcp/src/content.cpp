@@ -1,5 +1,7 @@
 #include "content.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -109,7 +111,35 @@ bool is_base64(std::string_view text) noexcept {
 }
 
 Json text_block(std::string text) {
-  return Json{{"type", "text"}, {"text", std::move(text)}};
+  return Json{{"type", "text"}, {"text", visible_text(text)}};
+}
+
+std::string visible_text(std::string_view text) {
+  constexpr unsigned char kDelete = 0x7f;
+  constexpr unsigned char kC1Lead = 0xc2;  // U+0080 to U+009F are C2 80 to C2 9F
+  constexpr unsigned char kC1Last = 0x9f;
+  const auto plain = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= ' ' ? byte != kDelete && byte != kC1Lead : c == '\t' || c == '\n' || c == '\r';
+  };
+  if (std::ranges::all_of(text, plain)) {
+    return std::string(text);
+  }
+  std::string visible;
+  visible.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : '\0');
+    if (byte == kC1Lead && next >= 0x80 && next <= kC1Last) {
+      visible += fmt::format("\\x{:02x}", next);
+      ++at;
+    } else if ((byte < ' ' && byte != '\t' && byte != '\n' && byte != '\r') || byte == kDelete) {
+      visible += fmt::format("\\x{:02x}", byte);
+    } else {
+      visible += text[at];
+    }
+  }
+  return visible;
 }
 
 Json content_of(const std::vector<contract::Part>& parts, const WireFeatures& features) {

@@ -24,4 +24,8 @@ namespace bawn::mcp {
 /// True for standard base64 with padding.
 [[nodiscard]] bool is_base64(std::string_view text) noexcept;
 
+/// The text with its control characters (C0 but for tab and line ends, DEL, C1) written as `\xNN`:
+/// hosts print results on terminals, which would obey them. The structure keeps them as they are.
+[[nodiscard]] std::string visible_text(std::string_view text);
+
 }  // namespace bawn::mcp

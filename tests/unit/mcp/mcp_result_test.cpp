@@ -39,6 +39,14 @@ Json list_of(const Catalog& catalog, std::string_view version) {
       .value();
 }
 
+TEST(CallResult, ShowsControlCharactersInItsTextAndKeepsThemInTheStructure) {
+  ToolResult result = text_result("a\x1b[31mred\t\r\n\x7f\xc2\x9b ü");
+  result.structured = Json{{"output", "\x1b[31m"}};
+  const Json json = result_of(result);
+  EXPECT_EQ(json["content"][0]["text"], "a\\x1b[31mred\t\r\n\\x7f\\x9b ü");
+  EXPECT_EQ(json["structuredContent"]["output"], "\x1b[31m");
+}
+
 TEST(CallResult, HasTheWholeTextAndTheWholeStructure) {
   ToolResult result = text_result("exit 0\nhi\n");
   result.structured = Json{{"exit_code", 0}, {"output", "hi\n"}};
