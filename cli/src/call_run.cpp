@@ -1,0 +1,106 @@
+#include "call_run.hpp"
+
+#include "bawn/contract/executor.hpp"
+#include "bawn/contract/output_check.hpp"
+#include "call_text.hpp"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace bawn::cli {
+namespace {
+
+using contract::ErrorCode;
+using contract::fail;
+using contract::Json;
+using contract::Result;
+
+Result<contract::Answer> answer_of(const Json& given) {
+  const auto action = given.find("action");
+  if (action == given.end() || !action->is_string()) {
+    return fail(ErrorCode::InvalidArgument,
+                "--answer needs an \"action\": \"accept\", \"decline\" or \"cancel\"");
+  }
+  contract::Answer answer;
+  answer.action = BAWN_TRY(contract::answer_action(action->get_ref<const std::string&>()));
+  if (const auto content = given.find("content"); content != given.end()) {
+    answer.content = *content;
+  }
+  return answer;
+}
+
+/// Answers a tool's questions in their order, and keeps the first one that it has no answer to.
+///
+/// Threads: thread-safe; a tool may ask from several at once.
+class Questions {
+ public:
+  explicit Questions(const std::vector<Json>& answers) : answers_(answers) {}
+
+  Result<contract::Answer> ask(const contract::Elicitation& question) {
+    const std::scoped_lock lock(mutex_);
+    if (next_ < answers_.size()) {
+      return answer_of(answers_[next_++]);
+    }
+    if (!open_) {
+      open_ = question;
+    }
+    return contract::Answer{};
+  }
+  [[nodiscard]] std::optional<contract::Elicitation> open() const {
+    const std::scoped_lock lock(mutex_);
+    return open_;
+  }
+
+ private:
+  const std::vector<Json>& answers_;
+  mutable std::mutex mutex_;
+  std::size_t next_ = 0;
+  std::optional<contract::Elicitation> open_;
+};
+
+std::string line(std::string text) {
+  if (!text.ends_with('\n')) {
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<CallAnswer> run_call(const contract::ToolPtr& tool, const contract::Context& context,
+                            const CallWords& words) {
+  const auto check = BAWN_TRY(contract::OutputCheck::of(*tool));
+  Questions questions(words.answers);
+  const contract::Context asking = contract::with_elicitor(
+      context, [&](const contract::Context&, const contract::Elicitation& question) {
+        return questions.ask(question);
+      });
+  contract::Call call{.id = "call_1", .args = contract::dump_json(words.arguments)};
+  auto outcomes = contract::Executor().results(asking, {{.tool = tool, .call = std::move(call)}});
+  CallAnswer answer{.outcome = std::move(outcomes.front()), .question = questions.open()};
+  if (const auto promised = check.check(answer.outcome); !promised) {
+    answer.outcome.error = promised.error();
+  }
+  return answer;
+}
+
+Printed print_call(const CallAnswer& answer, bool json) {
+  if (answer.question) {
+    return {.out = line(contract::dump_json(question_json(*answer.question))),
+            .status = CallExit::NeedsAnswer};
+  }
+  const auto& [outcome, question] = answer;
+  Printed printed;
+  printed.status = outcome.error ? CallExit::ToolFailed : CallExit::Done;
+  if (json) {
+    printed.out = line(contract::dump_json(outcome_json(outcome)));
+  } else if (outcome.error) {
+    printed.err = line("Error: " + outcome.error->message());
+  } else {
+    printed.out = line(contract::output_text(outcome.result));
+  }
+  return printed;
+}
+
+}  // namespace bawn::cli

@@ -1,0 +1,87 @@
+#include "call_run.hpp"
+
+#include "bawn/contract/make_tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace bawn::cli {
+namespace {
+
+using contract::Context;
+using contract::Json;
+using testing::HasSubstr;
+
+contract::ToolPtr tool(contract::RawFunction function, contract::ToolOptions options = {}) {
+  return contract::make_raw_tool("t", "", std::nullopt, std::move(function), std::move(options))
+      .value();
+}
+
+/// Asks for a name and greets it.
+contract::ToolPtr asking() {
+  return tool([](const Context& context, const contract::Call&) -> contract::Outcome {
+    const auto answer = contract::elicit(context, {.message = "Who?", .id = "name"});
+    if (!answer) {
+      return answer.error();
+    }
+    return contract::text_result(answer->action == contract::AnswerAction::Accept
+                                     ? "hello " + answer->content->at("name").get<std::string>()
+                                     : "nobody");
+  });
+}
+
+Printed call(const contract::ToolPtr& tool, const CallWords& words = {}) {
+  return print_call(run_call(tool, {}, words).value(), words.json);
+}
+
+TEST(CallRun, AResultIsPrintedAndIsStatusZero) {  // C-221
+  const auto printed = call(tool([](const Context&, const contract::Call& call) {
+                              return contract::text_result("got " + call.args);
+                            }),
+                            {.arguments = Json{{"a", 1}}});
+  EXPECT_EQ(printed.out, "got {\"a\":1}\n");
+  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(static_cast<int>(printed.status), 0);
+}
+
+TEST(CallRun, AFailureIsOneLineOnStandardErrorAndStatusOne) {  // C-221
+  const auto failing = tool([](const Context&, const contract::Call&) -> contract::Outcome {
+    throw std::runtime_error("boom");
+  });
+  const auto printed = call(failing);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_EQ(printed.err, "Error: tool \"t\" panicked: boom\n");
+  EXPECT_EQ(static_cast<int>(printed.status), 1);
+  EXPECT_THAT(call(failing, {.json = true}).out, HasSubstr(R"("error":{"code":"tool_panicked")"));
+}
+
+TEST(CallRun, AQuestionWithoutAnAnswerIsPrintedAndIsStatusThree) {  // C-221
+  const auto printed = call(asking());
+  EXPECT_EQ(printed.out, "{\"id\":\"name\",\"message\":\"Who?\"}\n");
+  EXPECT_EQ(static_cast<int>(printed.status), 3);
+}
+
+TEST(CallRun, AnswersComeFromTheCommandLineInTheirOrder) {  // C-221
+  EXPECT_EQ(
+      call(asking(), {.answers = {Json{{"action", "accept"}, {"content", {{"name", "Ann"}}}}}}).out,
+      "hello Ann\n");
+  EXPECT_EQ(call(asking(), {.answers = {Json{{"action", "decline"}}}}).out, "nobody\n");
+  for (const Json& bad : {Json{{"action", 7}}, Json::object()}) {
+    EXPECT_THAT(call(asking(), {.answers = {bad}}).err, HasSubstr("needs an \"action\""));
+  }
+  EXPECT_THAT(call(asking(), {.answers = {Json{{"action", "maybe"}}}}).err,
+              HasSubstr(R"(unknown action "maybe")"));
+}
+
+TEST(CallRun, AToolThatBreaksItsPromiseFails) {  // C-67
+  const auto printed = call(tool(
+      [](const Context&, const contract::Call&) { return contract::text_result("no structure"); },
+      {.output_schema = R"({"type":"object"})"}));
+  EXPECT_THAT(printed.err, HasSubstr("invalid output: the promised structure is missing"));
+  EXPECT_EQ(static_cast<int>(printed.status), 1);
+}
+
+}  // namespace
+}  // namespace bawn::cli
