@@ -266,7 +266,9 @@ TEST_P(FileEscapeTest, ModesOfOutsideStay) {
 
 TEST(FileEscapeUserTest, AllOfItAsAnOrdinaryUser) {
   BAWN_REQUIRE("root");
-  EXPECT_EQ(bawn::test::run_as_ordinary_user("Modes/FileEscapeTest.*:Modes/FileAgentTest.*"), 0);
+  EXPECT_EQ(bawn::test::run_as_ordinary_user(
+                "Modes/FileEscapeTest.*:Modes/FileAgentTest.*:Modes/FileAgentLifeTest.*"),
+            0);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <thread>
 
 namespace {
 
@@ -255,6 +256,20 @@ TEST_F(FileChannelTest, HalfAnAnswerIsLost) {
   say(kDone, 1, "text", {}, 8);
   ASSERT_EQ(::shutdown(agent_.get(), SHUT_WR), 0);
   EXPECT_EQ(ask().end, End::Lost);
+}
+
+TEST_F(FileChannelTest, ACancelledContextEndsTheWait) {
+  const bawn::contract::CancelSource source{Context()};
+  std::thread agent([&] {
+    char request[64];
+    EXPECT_GT(::recv(agent_.get(), request, sizeof request, 0), 0);  // it is under way
+    source.cancel();
+  });
+  const auto result = channel_->exchange(Op::Open, "payload", -1, source.context());
+  agent.join();
+  EXPECT_EQ(result.end, End::Ended);
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->code(), ErrorCode::Cancelled);
 }
 
 }  // namespace
