@@ -94,6 +94,9 @@ void add_wall_options(CLI::App& command, WallOptions& options) {
       ->capture_default_str();
   command.add_option("--workspace", options.workspace, "The directory that the command works in")
       ->capture_default_str();
+  command.add_option("--allow-host", options.hosts,
+                     "One more host that may be reached, as in the policy's \"hosts\" "
+                     "(example.org, *.example.org:443); repeatable");
   command.add_flag("--best-effort", options.best_effort,
                    "Start even when a guarantee cannot be had; every report says what is missing");
   command.add_flag("--allow-unconfined", options.allow_unconfined,
@@ -114,7 +117,15 @@ Result<sandbox::Policy> choose_policy(const WallOptions& options) {
                     policy->name));
   }
   policy->best_effort = policy->best_effort || options.best_effort;
-  return policy;
+  if (options.hosts.empty()) {
+    return policy;
+  }
+  policy->hosts.insert(policy->hosts.end(), options.hosts.begin(), options.hosts.end());
+  auto checked = sandbox::policy_from_json(sandbox::to_json(*policy));
+  if (!checked) {
+    return std::unexpected(checked.error().wrap("--allow-host"));
+  }
+  return checked;
 }
 
 }  // namespace bawn::cli

@@ -6,6 +6,7 @@
 #include "bawn/sandbox/policy.hpp"
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -17,6 +18,7 @@ namespace bawn::cli {
 struct WallOptions {
   std::string policy = "workspace-write";
   std::string workspace = ".";
+  std::vector<std::string> hosts;  ///< added to those of the policy
   bool best_effort = false;
   bool allow_unconfined = false;
 };

@@ -58,11 +58,29 @@ std::string start_directory(const std::string& workspace) {
   return !failed && inside ? here : workspace;
 }
 
+/// What the command asked of the network. Refusals are said; all of it is in the report.
+void tell_connections(const sandbox::Warden& warden, contract::Json& report) {
+  const auto egress = warden.egress();
+  if (egress == nullptr) {
+    return;
+  }
+  contract::Json connections = contract::Json::array();
+  for (const sandbox::EgressDecision& decision : egress->decisions(0)) {
+    connections.push_back(to_json(decision));
+    if (!decision.allowed) {
+      std::fprintf(stderr, "bawn: refused: %s %s:%u: %s\n",
+                   std::string(to_string(decision.via)).c_str(), decision.host.c_str(),
+                   static_cast<unsigned>(decision.port), decision.rule.c_str());
+    }
+  }
+  report["connections"] = std::move(connections);
+}
+
 /// What no layer could hold is said when the command is over; a report without the member means
 /// that nobody looked.
-Result<> tell_changes(const sandbox::Wall& wall, ReportFile& report) {
+void tell_changes(const sandbox::Wall& wall, contract::Json& report) {
   if (wall.watch == nullptr) {
-    return {};
+    return;
   }
   // What the command left behind may still write: it ends first, so that the look is the last word.
   std::ignore = wall.warden->signal(sandbox::SignalTarget(), SIGKILL);
@@ -74,9 +92,7 @@ Result<> tell_changes(const sandbox::Wall& wall, ReportFile& report) {
                  "bawn: protected name %.*s: %s; programs outside obey it, so look at it first\n",
                  static_cast<int>(word.size()), word.data(), contract::quote(change.path).c_str());
   }
-  contract::Json json = contract::to_json(wall.warden->report());
-  json["protected_changed"] = std::move(changed);
-  return report.write(json);
+  report["protected_changed"] = std::move(changed);
 }
 
 Result<int> run_command(const RunOptions& options) {
@@ -106,7 +122,12 @@ Result<int> run_command(const RunOptions& options) {
   auto child = BAWN_TRY(wall.warden->spawn(std::move(spec)));
   BAWN_TRY(child->go());
   auto status = wait_for(*child, *wall.warden, signals, timeout, options.command.front());
-  BAWN_TRY(tell_changes(wall, report));
+  contract::Json told = contract::to_json(wall.warden->report());
+  tell_connections(*wall.warden, told);
+  tell_changes(wall, told);
+  if (wall.watch != nullptr || told.contains("connections")) {
+    BAWN_TRY(report.write(told));
+  }
   wall.warden->abandon();
   return status;
 }

@@ -157,6 +157,27 @@ std::vector<std::string> refused_paths(std::string_view text) {
   return paths;
 }
 
+std::vector<Denial> confirmed_denials(const CallResult& result) {
+  std::vector<Denial> denials;
+  for (const sandbox::EgressDecision& decision : result.refused_connections) {
+    const bool is_bind = decision.via == sandbox::EgressVia::Bind;
+    Denial denial{.op = is_bind ? "bind" : "connect",
+                  .target = fmt::format("{}:{}", decision.host, decision.port),
+                  .layer = "network",
+                  .rule = decision.rule,
+                  .hint = is_bind ? "Listen on 127.0.0.1."
+                                  : "Ask the user to name this host and port in the policy.",
+                  .evidence = std::string(decision.evidence())};
+    const bool known = std::any_of(denials.begin(), denials.end(), [&](const Denial& other) {
+      return other.op == denial.op && other.target == denial.target;
+    });
+    if (!known && denials.size() < kMaxDenials) {
+      denials.push_back(std::move(denial));
+    }
+  }
+  return denials;
+}
+
 std::vector<Denial> possible_denials(const CallResult& result, const DenialContext& context) {
   const bool failed = result.state == CallState::Finished && result.exit_code.value_or(0) != 0;
   if (!failed || context.policy == nullptr || !context.policy->enforce) {

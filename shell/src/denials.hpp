@@ -1,6 +1,7 @@
 /// \file
-/// Denials by replay: what of a failed call the policy would refuse. Since a command's words may
-/// lie, this only ever says "possible", and nothing is widened by it.
+/// Denials: what the proxy and the supervisor of connect(2) refused, which is certain, and by
+/// replay what of a failed call the policy would refuse. Since a command's words may lie, the
+/// second only ever says "possible", and nothing is widened by it.
 #pragma once
 
 #include "bawn/contract/confinement.hpp"
@@ -20,6 +21,7 @@ struct Denial {
   std::string layer;   ///< the layers of the session that hold the rule
   std::string rule;
   std::string hint;
+  std::string evidence = "possible";  ///< or "proxy", "notification": then it is certain
 };
 
 /// What the policy is asked about.
@@ -40,5 +42,8 @@ struct DenialContext {
 /// Empty when the call succeeded, or when nothing in it points at the policy.
 [[nodiscard]] std::vector<Denial> possible_denials(const CallResult& result,
                                                    const DenialContext& context);
+
+/// What was refused for certain, each target once, at most 16.
+[[nodiscard]] std::vector<Denial> confirmed_denials(const CallResult& result);
 
 }  // namespace bawn::shell

@@ -151,6 +151,16 @@ void Session::Impl::complete(CallResult& result) {
   if (watch != nullptr) {
     result.protected_changes = watch->look();
   }
+  if (const auto egress = warden->egress()) {
+    // Two calls that end at once share what is new: neither must lose it.
+    const auto decisions = egress->decisions(seen_decisions.load());
+    for (const sandbox::EgressDecision& decision : decisions) {
+      seen_decisions.store(decision.number);
+      if (!decision.allowed) {
+        result.refused_connections.push_back(decision);
+      }
+    }
+  }
   for (const std::string& id : calls.take_unseen()) {
     result.notes.push_back(fmt::format(
         "Call {} was cancelled before its result was seen; bash_output shows what it printed.",

@@ -77,6 +77,7 @@ class Session::Impl {
   std::unique_ptr<SyntaxChecker> checker;
   /// Null where a wall was brought along, or has nothing to watch. Set before the first call.
   std::shared_ptr<sandbox::ProtectedWatch> watch;
+  std::atomic<std::uint64_t> seen_decisions{0};  ///< of the egress log, in earlier results
   std::set<int> known_jobs;  ///< inside pids in the last report; for the holder of the step slot
 
  private:

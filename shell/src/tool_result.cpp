@@ -127,8 +127,9 @@ std::string remarks(const CallResult& result, const std::vector<Denial>& denials
     add(fmt::format("stopped: {}", list_of(result.stopped_jobs)));
   }
   for (const Denial& denial : denials) {
-    add(fmt::format("possibly refused by the wall: {} {} ({}; {}). {}", denial.op, denial.target,
-                    denial.layer, denial.rule, denial.hint));
+    add(fmt::format("{} by the wall: {} {} ({}; {}). {}",
+                    denial.evidence == "possible" ? "possibly refused" : "refused", denial.op,
+                    denial.target, denial.layer, denial.rule, denial.hint));
   }
   for (const sandbox::ProtectedChange& change : result.protected_changes) {
     add(fmt::format("protected name {}: {}; programs outside obey it, so look at it first",
@@ -200,7 +201,7 @@ CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials)
                              .target = denial.target,
                              .layer = denial.layer,
                              .rule = denial.rule,
-                             .evidence = "possible",
+                             .evidence = denial.evidence,
                              .hint = denial.hint});
   }
   for (const sandbox::ProtectedChange& change : result.protected_changes) {

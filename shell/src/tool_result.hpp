@@ -88,12 +88,14 @@ struct DenialEntry {
   static constexpr auto describe() {
     using contract::field;
     return contract::fields(
-        field("op", &DenialEntry::op).desc("read, write or connect"),
+        field("op", &DenialEntry::op).desc("read, write, connect or bind"),
         field("target", &DenialEntry::target).desc("Path or address"),
         field("layer", &DenialEntry::layer).desc("What would have refused it"),
         field("rule", &DenialEntry::rule).desc("The policy's rule"),
         field("evidence", &DenialEntry::evidence)
-            .desc("possible = concluded from the policy and the command's own words"),
+            .desc(
+                "proxy, notification = refused for certain, in the session since its last result; "
+                "possible = concluded from the policy and the command's own words"),
         field("hint", &DenialEntry::hint).desc("What to do instead"));
   }
 };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <utility>
 
 namespace bawn::shell {
@@ -36,13 +37,17 @@ Result<std::shared_ptr<Session>> ToolSupport::running(
 }
 
 std::vector<Denial> ToolSupport::denials(const Session& session, const CallResult& result) const {
-  return possible_denials(result, {.policy = &session.policy(),
-                                   .confinement = &session.confinement(),
-                                   .workspace = session.workspace(),
-                                   .home = session.identity().home,
-                                   .cwd = result.cwd.empty() ? session.workspace() : result.cwd,
-                                   .uid = session.identity().uid,
-                                   .gid = session.identity().gid});
+  std::vector<Denial> refused = confirmed_denials(result);
+  auto possible =
+      possible_denials(result, {.policy = &session.policy(),
+                                .confinement = &session.confinement(),
+                                .workspace = session.workspace(),
+                                .home = session.identity().home,
+                                .cwd = result.cwd.empty() ? session.workspace() : result.cwd,
+                                .uid = session.identity().uid,
+                                .gid = session.identity().gid});
+  std::move(possible.begin(), possible.end(), std::back_inserter(refused));
+  return refused;
 }
 
 contract::Outcome ToolSupport::outcome(const Session& session,

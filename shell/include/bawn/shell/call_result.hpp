@@ -4,6 +4,7 @@
 
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/json.hpp"
+#include "bawn/sandbox/egress.hpp"
 #include "bawn/sandbox/protected_watch.hpp"
 
 #include <chrono>
@@ -115,6 +116,8 @@ struct CallResult {
   std::string message;  ///< of a call that never ran: the parser's or the system's words
   /// Protected names that changed since the session's last result, whoever did it.
   std::vector<sandbox::ProtectedChange> protected_changes;
+  /// Connections that the session was refused since its last result, whichever call asked.
+  std::vector<sandbox::EgressDecision> refused_connections;
   std::vector<std::string> notes;  ///< what a reader must know, one sentence each
 };
 
