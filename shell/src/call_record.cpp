@@ -14,14 +14,14 @@ constexpr std::size_t kSearched = 64 * 1024;
 }  // namespace
 
 CallRecord::CallRecord(std::string call_id, std::string call_kind, bool aside,
-                       std::uint64_t call_number, const SessionLimits& limits,
+                       std::uint64_t call_number, const SessionConfig& config,
                        const std::string& spool_dir, os::EventFd wake)
     : id(std::move(call_id)),
       kind(std::move(call_kind)),
       number(call_number),
       aside_(aside),
-      out_(limits.memory_per_stream, limits.disk_per_stream, spool_dir),
-      err_(limits.memory_per_stream, limits.disk_per_stream, spool_dir),
+      out_(config.limits.memory_per_stream, config.limits.disk_per_stream, spool_dir, config.spool),
+      err_(config.limits.memory_per_stream, config.limits.disk_per_stream, spool_dir, config.spool),
       started_(std::chrono::steady_clock::now()),
       wake_(std::move(wake)) {
   result_.call = id;

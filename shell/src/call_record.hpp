@@ -30,7 +30,7 @@ class CallRecord {
  public:
   /// `aside`: its process is no child of the session's shell.
   CallRecord(std::string id, std::string kind, bool aside, std::uint64_t number,
-             const SessionLimits& limits, const std::string& spool_dir, os::EventFd wake);
+             const SessionConfig& config, const std::string& spool_dir, os::EventFd wake);
 
   const std::string id;
   const std::string kind;      ///< "bash" or "exec"

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace bawn::shell {
@@ -17,8 +19,14 @@ contract::Result<std::unique_ptr<Keeper>> Keeper::start(std::function<void()> on
   if (!timer.is_open()) {
     return std::unexpected(Error::from_errno(errno, "timerfd_create", "cannot make a timer"));
   }
-  return std::unique_ptr<Keeper>(new Keeper(std::move(on_idle), std::move(on_spare),
-                                            BAWN_TRY(os::EventFd::make()), std::move(timer)));
+  os::EventFd wake = BAWN_TRY(os::EventFd::make());
+  try {
+    return std::unique_ptr<Keeper>(
+        new Keeper(std::move(on_idle), std::move(on_spare), std::move(wake), std::move(timer)));
+  } catch (const std::system_error& failed) {
+    return contract::fail(ErrorCode::ResourceExhausted,
+                          std::string("no thread can be had for the session: ") + failed.what());
+  }
 }
 
 Keeper::Keeper(std::function<void()> on_idle, std::function<void()> on_spare, os::EventFd wake,

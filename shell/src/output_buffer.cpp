@@ -9,8 +9,25 @@
 
 namespace bawn::shell {
 
-OutputBuffer::OutputBuffer(std::size_t memory, std::uint64_t disk, std::string spool_dir)
-    : memory_(std::max<std::size_t>(memory, 2)), disk_(disk), spool_dir_(std::move(spool_dir)) {}
+std::uint64_t SpoolBudget::take(std::uint64_t wanted) noexcept {
+  std::uint64_t left = left_.load();
+  while (!left_.compare_exchange_weak(left, left - std::min(left, wanted))) {
+  }
+  return std::min(left, wanted);
+}
+
+OutputBuffer::OutputBuffer(std::size_t memory, std::uint64_t disk, std::string spool_dir,
+                           std::shared_ptr<SpoolBudget> budget)
+    : memory_(std::max<std::size_t>(memory, 2)),
+      disk_(disk),
+      spool_dir_(std::move(spool_dir)),
+      budget_(std::move(budget)) {}
+
+OutputBuffer::~OutputBuffer() {
+  if (budget_ != nullptr) {
+    budget_->give_back(spooled_);
+  }
+}
 
 void OutputBuffer::append(std::string_view bytes) {
   if (bytes.empty()) {
@@ -104,9 +121,15 @@ void OutputBuffer::begin_spooling() {
 void OutputBuffer::spool(std::string_view bytes) {
   // A gap would make every later offset wrong, so the first failure ends it.
   while (file_.is_open() && !bytes.empty() && spooled_ < disk_) {
-    const std::size_t count =
-        static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), disk_ - spooled_));
-    const ssize_t put = pwrite(file_.get(), bytes.data(), count, static_cast<off_t>(spooled_));
+    std::uint64_t count = std::min<std::uint64_t>(bytes.size(), disk_ - spooled_);
+    count = budget_ == nullptr ? count : budget_->take(count);
+    const ssize_t put = count == 0
+                            ? 0
+                            : pwrite(file_.get(), bytes.data(), static_cast<std::size_t>(count),
+                                     static_cast<off_t>(spooled_));
+    if (budget_ != nullptr) {
+      budget_->give_back(count - static_cast<std::uint64_t>(std::max<ssize_t>(put, 0)));
+    }
     if (put < 0 && errno == EINTR) {
       continue;
     }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "bawn/os/unique_fd.hpp"
+#include "bawn/shell/session.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,8 +21,14 @@ namespace bawn::shell {
 /// Threads: not thread-safe.
 class OutputBuffer {
  public:
-  /// `spool_dir` holds the file, which has no name there; empty = never to disk.
-  OutputBuffer(std::size_t memory, std::uint64_t disk, std::string spool_dir);
+  /// `spool_dir` holds the file, which has no name there; empty = never to disk. `budget` is what
+  /// all files together may take; null = no such bound.
+  OutputBuffer(std::size_t memory, std::uint64_t disk, std::string spool_dir,
+               std::shared_ptr<SpoolBudget> budget = nullptr);
+  ~OutputBuffer();
+  OutputBuffer(OutputBuffer&&) noexcept = default;
+  OutputBuffer(const OutputBuffer&) = delete;
+  OutputBuffer& operator=(const OutputBuffer&) = delete;
 
   void append(std::string_view bytes);
 
@@ -45,6 +53,7 @@ class OutputBuffer {
   std::size_t memory_;
   std::uint64_t disk_;
   std::string spool_dir_;
+  std::shared_ptr<SpoolBudget> budget_;
   std::uint64_t bytes_ = 0;
   std::uint64_t newlines_ = 0;
   bool ends_in_newline_ = true;

@@ -87,6 +87,9 @@ const std::vector<std::string>& Session::environment() const noexcept {
 const std::shared_ptr<sandbox::Warden>& Session::warden() const noexcept {
   return impl_->warden;
 }
+std::optional<Milliseconds> Session::idle_for() const {
+  return impl_->idle_for();
+}
 bool Session::alive() const noexcept {
   return impl_->warden->alive();
 }

@@ -133,7 +133,7 @@ Result<CallPtr> Session::Impl::new_record(const char* kind, bool aside) {
     number = ++last_number_;
   }
   return std::make_shared<CallRecord>(marker_prefix + std::to_string(number), kind, aside, number,
-                                      config.limits, dir.path(), BAWN_TRY(os::EventFd::make()));
+                                      config, dir.path(), BAWN_TRY(os::EventFd::make()));
 }
 
 Result<CallPtr> Session::Impl::find_call(const std::string& id) const {

@@ -152,6 +152,7 @@ void Session::Impl::release_step() {
   {
     const std::lock_guard lock(mutex_);
     running_ = nullptr;
+    last_call_ = std::chrono::steady_clock::now();
     slot_free_.notify_all();
   }
   keeper->arm(config.limits.snapshot_idle);
@@ -160,7 +161,16 @@ void Session::Impl::release_step() {
 void Session::Impl::release_exec() {
   const std::lock_guard lock(mutex_);
   --running_exec_;
+  last_call_ = std::chrono::steady_clock::now();
   slot_free_.notify_all();
+}
+
+std::optional<Milliseconds> Session::Impl::idle_for() const {
+  const std::lock_guard lock(mutex_);
+  if (running_ != nullptr || running_exec_ != 0) {
+    return std::nullopt;
+  }
+  return std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - last_call_);
 }
 
 bool Session::Impl::claim_maintenance() {

@@ -45,6 +45,7 @@ class Session::Impl {
   Result<CallResult> exec(const contract::Context& context, ExecRequest request);
   Result<CallResult> output(const contract::Context& context, const OutputRequest& request);
   Result<> write_input(const InputRequest& request);
+  [[nodiscard]] std::optional<Milliseconds> idle_for() const;
   Result<Restored> restart(const contract::Context& context, bool keep_state);
 
   /// The shell, for the holder of the step slot; null when it could not be started again.
@@ -124,6 +125,7 @@ class Session::Impl {
   bool maintaining_ = false;    ///< or maintenance does
   bool closed_ = false;
   std::size_t running_exec_ = 0;
+  std::chrono::steady_clock::time_point last_call_ = std::chrono::steady_clock::now();
   std::uint64_t last_number_ = 0;
 
   struct Worker {

@@ -39,8 +39,20 @@ Result<> check_session_name(const std::string& name) {
   return {};
 }
 
-SessionPool::SessionPool(SessionConfig config, std::size_t max_sessions)
-    : config_(std::move(config)), max_sessions_(max_sessions) {}
+namespace {
+
+SessionConfig with_spool(SessionConfig config, const PoolLimits& limits) {
+  config.spool = std::make_shared<SpoolBudget>(limits.spool_bytes);
+  return config;
+}
+
+}  // namespace
+
+SessionPool::SessionPool(SessionConfig config, const PoolLimits& limits)
+    : config_(with_spool(std::move(config), limits)), limits_(limits) {}
+
+SessionPool::SessionPool(SessionConfig config, std::size_t sessions)
+    : SessionPool(std::move(config), PoolLimits{.sessions = sessions}) {}
 
 SessionPool::~SessionPool() {
   close_all();
@@ -50,39 +62,67 @@ Result<std::shared_ptr<Session>> SessionPool::start(SessionConfig config) {
   return Session::start(std::move(config));
 }
 
+std::vector<std::shared_ptr<Session>> SessionPool::take_expired() {
+  std::vector<std::shared_ptr<Session>> expired;
+  for (auto it = sessions_.begin(); it != sessions_.end();) {
+    const auto idle = it->second->idle_for();
+    if (!it->second->alive() || (limits_.idle.count() > 0 && idle && *idle >= limits_.idle)) {
+      expired.push_back(std::move(it->second));
+      it = sessions_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  return expired;
+}
+
+Result<std::shared_ptr<Session>> SessionPool::find_or_reserve(const std::string& name) {
+  std::vector<std::shared_ptr<Session>> expired;  // end behind the lock: that takes a while
+  std::unique_lock lock(mutex_);
+  started_.wait(lock, [&] { return !starting_.contains(name); });
+  if (closed_) {
+    return contract::fail(ErrorCode::Closed, "the server is closing");
+  }
+  expired = take_expired();
+  if (const auto found = sessions_.find(name); found != sessions_.end()) {
+    auto session = found->second;
+    lock.unlock();
+    return session;
+  }
+  if (sessions_.size() + starting_.size() >= limits_.sessions) {
+    lock.unlock();
+    return contract::fail(
+        ErrorCode::ResourceExhausted,
+        fmt::format("{} sessions are open, which is the limit; use one of them, or close one with "
+                    "bash_restart and close",
+                    limits_.sessions));
+  }
+  starting_.insert(name);
+  lock.unlock();
+  return std::shared_ptr<Session>();
+}
+
 Result<std::shared_ptr<Session>> SessionPool::get(const std::string& name) {
   BAWN_TRY(check_session_name(name));
-  {
-    std::unique_lock lock(mutex_);
-    started_.wait(lock, [&] { return !starting_.contains(name); });
-    if (closed_) {
-      return contract::fail(ErrorCode::Closed, "the server is closing");
-    }
-    if (const auto found = sessions_.find(name); found != sessions_.end()) {
-      if (found->second->alive()) {
-        return found->second;
-      }
-      sessions_.erase(found);
-    }
-    if (sessions_.size() + starting_.size() >= max_sessions_) {
-      return contract::fail(
-          ErrorCode::ResourceExhausted,
-          fmt::format("{} sessions are open, which is the limit; use one of them", max_sessions_));
-    }
-    starting_.insert(name);
+  if (auto found = BAWN_TRY(find_or_reserve(name))) {
+    return found;
   }
   SessionConfig config = config_;
   config.name = name;
   auto session = start(std::move(config));
-  const std::lock_guard lock(mutex_);
-  starting_.erase(name);
-  started_.notify_all();
-  if (session && closed_) {
+  bool closed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    closed = closed_;
+    if (session && !closed) {
+      sessions_[name] = *session;
+    }
+    starting_.erase(name);
+    started_.notify_all();
+  }
+  if (session && closed) {
     (*session)->close();
     return contract::fail(ErrorCode::Closed, "the server is closing");
-  }
-  if (session) {
-    sessions_[name] = *session;
   }
   return session;
 }

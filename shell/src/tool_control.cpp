@@ -24,6 +24,7 @@ struct KillArgs {
 struct RestartArgs {
   std::optional<std::string> session;
   bool keep_state = false;
+  bool close = false;
 
   static constexpr auto describe() {
     return contract::fields(
@@ -31,6 +32,10 @@ struct RestartArgs {
             .desc("Session whose shell is replaced. Left out: the default one"),
         field("keep_state", &RestartArgs::keep_state)
             .desc("Carry working directory, variables, functions, aliases and options over")
+            .with_default(),
+        field("close", &RestartArgs::close)
+            .desc("End the whole session instead, calls beside the shell included; the next call "
+                  "that names it starts a new one")
             .with_default());
   }
 };
@@ -43,7 +48,7 @@ struct RestartEntry {
     return contract::fields(
         field("session", &RestartEntry::session).desc("Session whose shell was replaced"),
         field("state", &RestartEntry::state)
-            .one_of("restored,from_last_snapshot,lost")
+            .one_of("restored,from_last_snapshot,lost,closed")
             .desc("What became of the old shell's state"));
   }
 };
@@ -53,7 +58,8 @@ constexpr const char* kKillDescription =
     "KILL), the shell and its state stay, and the result has what was printed.";
 constexpr const char* kRestartDescription =
     "End a session's shell with everything that it started, background jobs included, and start a "
-    "new one: fresh in the workspace, or with keep_state as the old one was.";
+    "new one: fresh in the workspace, or with keep_state as the old one was. exec calls and bash "
+    "calls in the background go on. With close the whole session ends.";
 
 contract::ToolOptions control_options(const SupportPtr& support, const char* title) {
   contract::ToolOptions options;
@@ -94,14 +100,25 @@ contract::Outcome restart(const ToolSupport& support, const contract::Context& c
   if (!session) {
     return session.error();
   }
-  const auto restored = (*session)->restart(context, args.keep_state);
-  if (!restored) {
-    return restored.error();
-  }
   RestartEntry entry{.session = args.session.value_or(support.options().default_session),
-                     .state = std::string(to_string(*restored))};
-  contract::ToolResult result = contract::text_result(
-      fmt::format("session {} has a new shell, state: {}\n", entry.session, entry.state));
+                     .state = "closed"};
+  if (args.close) {
+    const auto key = support.key(context, args.session);
+    if (!key) {
+      return key.error();
+    }
+    support.pool().close(*key);
+  } else {
+    const auto restored = (*session)->restart(context, args.keep_state);
+    if (!restored) {
+      return restored.error();
+    }
+    entry.state = to_string(*restored);
+  }
+  contract::ToolResult result =
+      contract::text_result(args.close ? fmt::format("session {} is closed\n", entry.session)
+                                       : fmt::format("session {} has a new shell, state: {}\n",
+                                                     entry.session, entry.state));
   auto structured = contract::encode(entry);
   if (!structured) {
     return structured.error();

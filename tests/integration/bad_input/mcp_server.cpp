@@ -70,7 +70,9 @@ void McpServerTest::TearDown() {
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(root_.path() / "runtime")) {
     const auto name = entry.path().filename();
-    EXPECT_TRUE(name == "sessions" || name == "records") << "left behind: " << entry.path();
+    EXPECT_TRUE(name == "sessions" || name == "records" || name == "log" ||
+                entry.path().parent_path().filename() == "log")
+        << "left behind: " << entry.path();
   }
 }
 

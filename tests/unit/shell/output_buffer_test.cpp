@@ -70,5 +70,23 @@ TEST(OutputBuffer, WorksWithoutADirectory) {
   EXPECT_EQ(buffer.read(1000, 1), "\n");
 }
 
+TEST(OutputBuffer, FilesShareABudgetAndGiveItBack) {
+  const test::TempDir spool;
+  const auto budget = std::make_shared<SpoolBudget>(1500);
+  {
+    OutputBuffer first(100, 1 << 20, spool.path(), budget);
+    first.append(std::string(1000, 'a'));
+    EXPECT_EQ(budget->left(), 500U);
+    OutputBuffer second(100, 1 << 20, spool.path(), budget);
+    second.append(std::string(1000, 'b'));
+    EXPECT_EQ(budget->left(), 0U);
+    EXPECT_EQ(second.bytes(), 1000U);
+    EXPECT_EQ(second.stored(), 500U);
+    // The tail is there all the same.
+    EXPECT_EQ(second.read(950, 50), std::string(50, 'b'));
+  }
+  EXPECT_EQ(budget->left(), 1500U);
+}
+
 }  // namespace
 }  // namespace bawn::shell

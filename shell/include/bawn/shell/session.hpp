@@ -9,6 +9,7 @@
 #include "bawn/sandbox/warden.hpp"
 #include "bawn/shell/call_result.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,21 @@ struct SessionLimits {
   std::size_t running_exec = 16;                     ///< one-shot calls at a time
 };
 
+/// Disk space that the output of many sessions shares, bytes.
+///
+/// Threads: thread-safe.
+class SpoolBudget {
+ public:
+  explicit SpoolBudget(std::uint64_t bytes) : left_(bytes) {}
+  /// Takes at most `wanted` and returns how much it took.
+  [[nodiscard]] std::uint64_t take(std::uint64_t wanted) noexcept;
+  void give_back(std::uint64_t bytes) noexcept { left_ += bytes; }
+  [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+
+ private:
+  std::atomic<std::uint64_t> left_;
+};
+
 struct SessionConfig {
   std::string name = "main";
   sandbox::Policy policy;
@@ -43,6 +59,7 @@ struct SessionConfig {
   std::string bash = "/bin/bash";
   sandbox::Warden::Options warden;
   SessionLimits limits;
+  std::shared_ptr<SpoolBudget> spool{};  ///< null = bounded by `limits` alone
 };
 
 /// In characters.
@@ -210,6 +227,8 @@ class Session {
   [[nodiscard]] const std::shared_ptr<sandbox::Warden>& warden() const noexcept;
   /// False once the wall is gone.
   [[nodiscard]] bool alive() const noexcept;
+  /// How long no call has been running; none while one is. Background jobs do not count.
+  [[nodiscard]] std::optional<Milliseconds> idle_for() const;
 
   class Impl;  ///< the library's own
 

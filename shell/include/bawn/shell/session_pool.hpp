@@ -16,13 +16,23 @@
 
 namespace bawn::shell {
 
+/// Bounds of a server's sessions together.
+struct PoolLimits {
+  std::size_t sessions = 8;
+  /// A session that has run no call for so long, and whose place is needed or which is asked about,
+  /// is closed with all its background jobs; 0 = never.
+  Milliseconds idle{0};
+  std::uint64_t spool_bytes = std::uint64_t{4} << 30U;  ///< output on disk, all sessions together
+};
+
 /// Starts sessions when they are first named and keeps them until they are closed.
 ///
 /// Threads: thread-safe. Starting one session does not block the others.
 class SessionPool {
  public:
-  /// `config.name` is ignored; at most `max_sessions` live at a time.
-  SessionPool(SessionConfig config, std::size_t max_sessions = 8);
+  /// `config.name` is ignored, and `config.spool` set to what `limits` say.
+  explicit SessionPool(SessionConfig config, const PoolLimits& limits = {});
+  SessionPool(SessionConfig config, std::size_t sessions);
   virtual ~SessionPool();
   SessionPool(const SessionPool&) = delete;
   SessionPool& operator=(const SessionPool&) = delete;
@@ -55,6 +65,7 @@ class SessionPool {
   /// The keys of the sessions of the client on the context; on stdio all are its.
   [[nodiscard]] std::vector<std::string> names_of(const contract::Context& context) const;
 
+  [[nodiscard]] const PoolLimits& limits() const noexcept { return limits_; }
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
 
  protected:
@@ -63,7 +74,13 @@ class SessionPool {
 
  private:
   const SessionConfig config_;
-  const std::size_t max_sessions_;
+  /// Takes sessions that are dead or idle for too long out of the map. With the lock; the caller
+  /// lets them end after it.
+  std::vector<std::shared_ptr<Session>> take_expired();
+  /// Reserves the place of `name`, or finds who has it.
+  Result<std::shared_ptr<Session>> find_or_reserve(const std::string& name);
+
+  const PoolLimits limits_;
   mutable std::mutex mutex_;
   std::condition_variable started_;
   std::map<std::string, std::shared_ptr<Session>> sessions_;
