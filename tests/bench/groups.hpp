@@ -48,4 +48,7 @@ std::vector<Row> memory_rows(const Setup& setup);
 /// 100 MiB of output, read and counted.
 std::vector<Row> output_rows(const Setup& setup);
 
+/// The file tools over MCP beside cat, dd, sed and rg.
+std::vector<Row> file_tool_rows(const Setup& setup);
+
 }  // namespace bawn::bench

@@ -23,7 +23,7 @@ constexpr std::string_view kUsage =
     R"(usage: bawn_bench [OPTIONS]
   --quick          fewer rounds, about 15 s
   --iterations N   exactly N rounds of everything: to see that it works, not to measure
-  --only GROUP     contract, start, calls, files, first-answer, memory or output; may be repeated
+  --only GROUP     contract, start, calls, files, file-tools, first-answer, memory or output; may be repeated
   --bawn PATH      the program under test (default: beside this one)
   --json [FILE]    JSON instead of the table, to standard output or FILE
 exit status: 0 all was measured (targets are shown, not enforced), 1 something was not, 2 bad usage
@@ -34,13 +34,10 @@ struct Group {
   std::vector<Row> (*rows)(const Setup&);
 };
 
-constexpr Group kGroups[] = {{"contract", contract_rows},
-                             {"start", start_rows},
-                             {"calls", call_rows},
-                             {"files", file_rows},
-                             {"first-answer", first_answer_rows},
-                             {"memory", memory_rows},
-                             {"output", output_rows}};
+constexpr Group kGroups[] = {{"contract", contract_rows},    {"start", start_rows},
+                             {"calls", call_rows},           {"files", file_rows},
+                             {"file-tools", file_tool_rows}, {"first-answer", first_answer_rows},
+                             {"memory", memory_rows},        {"output", output_rows}};
 
 struct Options {
   Setup setup;
