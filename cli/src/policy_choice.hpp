@@ -18,7 +18,7 @@ namespace bawn::cli {
 struct WallOptions {
   std::string policy = "workspace-write";
   std::string workspace = ".";
-  std::vector<std::string> hosts;  ///< added to those of the policy
+  std::vector<std::string> hosts{};  ///< added to those of the policy
   bool best_effort = false;
   bool allow_unconfined = false;
 };
