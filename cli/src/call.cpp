@@ -19,6 +19,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -69,7 +70,13 @@ Result<CallAnswer> run_until_signalled(const contract::ToolPtr& tool, const Cont
 }
 
 int finish(const Printed& printed) {
-  std::fwrite(printed.out.data(), 1, printed.out.size(), stdout);
+  const bool written =
+      std::fwrite(printed.out.data(), 1, printed.out.size(), stdout) == printed.out.size() &&
+      std::fflush(stdout) == 0;
+  if (!written) {
+    std::fprintf(stderr, "bawn call: cannot write standard output: %s\n", std::strerror(errno));
+    return kOwnFailure;
+  }
   std::fwrite(printed.err.data(), 1, printed.err.size(), stderr);
   return static_cast<int>(printed.status);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace bawn::cli {
@@ -57,6 +58,11 @@ Result<Json> json_value(std::string_view flag, const std::string& text) {
 
 Result<Json> read_value(std::string_view flag, std::string_view type, const std::string& text) {
   if (type == "string") {
+    // What is not UTF-8 cannot travel in JSON, and replacing it would name another file.
+    const auto copy = contract::parse_json(contract::dump_json(Json(text)));
+    if (!copy || *copy != text) {
+      return usage(fmt::format("{} needs UTF-8 text, not {}", flag, quote(text)));
+    }
     return text;
   }
   auto value = json_value(flag, text);
@@ -135,6 +141,10 @@ class Reader {
       return usage(name + " needs a JSON object");
     }
     if (name == "--answer") {
+      const auto action = value.value("action", Json());
+      if (action != "accept" && action != "decline" && action != "cancel") {
+        return usage("--answer needs the member action: accept, decline or cancel");
+      }
       result_.answers.push_back(std::move(value));
       return {};
     }
@@ -145,6 +155,9 @@ class Reader {
   }
 
   Result<> take_value(const Flag& flag, bool negated, const std::optional<std::string>& given) {
+    if (negated && given) {
+      return usage(fmt::format("--no-{} takes no value", flag.name.substr(2)));
+    }
     if (flag.type == "boolean" && !given) {
       return set(flag.property, !negated);
     }
@@ -152,9 +165,7 @@ class Reader {
     if (flag.type != "array") {
       return set(flag.property, BAWN_TRY(read_value(flag.name, flag.type, text)));
     }
-    result_.arguments[flag.property].push_back(
-        BAWN_TRY(read_value(flag.name, flag.item_type, text)));
-    return {};
+    return append(flag.property, BAWN_TRY(read_value(flag.name, flag.item_type, text)));
   }
 
   Result<> take_positional(const std::string& word) {
@@ -164,12 +175,20 @@ class Reader {
     const Flag& flag = *positional_[next_];
     if (flag.type == "array") {  // takes what is left; dashes in it are its own
       only_positional_ = true;
-      result_.arguments[flag.property].push_back(
-          BAWN_TRY(read_value(flag.property, flag.item_type, word)));
-      return {};
+      return append(flag.property, BAWN_TRY(read_value(flag.property, flag.item_type, word)));
     }
     ++next_;
     return set(flag.property, BAWN_TRY(read_value(flag.property, flag.type, word)));
+  }
+
+  /// A list grows flag by flag, but not one that came whole.
+  Result<> append(const std::string& property, Json value) {
+    if (!lists_.contains(property)) {
+      BAWN_TRY(set(property, Json::array()));
+      lists_.insert(property);
+    }
+    result_.arguments[property].push_back(std::move(value));
+    return {};
   }
 
   Result<> set(const std::string& property, Json value) {
@@ -187,6 +206,7 @@ class Reader {
   std::size_t at_ = 0;
   std::size_t next_ = 0;
   bool only_positional_ = false;
+  std::set<std::string, std::less<>> lists_;
   CallWords result_;
 };
 

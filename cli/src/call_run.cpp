@@ -1,5 +1,6 @@
 #include "call_run.hpp"
 
+#include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/executor.hpp"
 #include "bawn/contract/output_check.hpp"
 #include "call_text.hpp"
@@ -85,6 +86,17 @@ Result<CallAnswer> run_call(const contract::ToolPtr& tool, const contract::Conte
   return answer;
 }
 
+namespace {
+
+/// Arguments that the tool's own description refuses are wrong words, like an unknown flag.
+CallExit exit_of(const contract::Error& error) {
+  return contract::call_problem(error) == contract::CallProblem::InvalidInput
+             ? CallExit::Usage
+             : CallExit::ToolFailed;
+}
+
+}  // namespace
+
 Printed print_call(const CallAnswer& answer, bool json) {
   if (answer.question) {
     return {.out = line(contract::dump_json(question_json(*answer.question))),
@@ -92,7 +104,7 @@ Printed print_call(const CallAnswer& answer, bool json) {
   }
   const auto& [outcome, question] = answer;
   Printed printed;
-  printed.status = outcome.error ? CallExit::ToolFailed : CallExit::Done;
+  printed.status = outcome.error ? exit_of(*outcome.error) : CallExit::Done;
   if (json) {
     printed.out = line(contract::dump_json(outcome_json(outcome)));
   } else if (outcome.error) {

@@ -93,9 +93,9 @@ int run(int argc, char** argv) {
   app.add_option("--token-file", options.token_file,
                  "File of bearer tokens, one a line with an optional name behind it; mode 0600")
       ->type_name("FILE");
-  app.add_option("--allow-host", options.http.allowed_hosts,
+  app.add_option("--accept-host", options.http.allowed_hosts,
                  "Host that a request may name, beside this machine's own names");
-  app.add_option("--allow-origin", options.http.allowed_origins,
+  app.add_option("--accept-origin", options.http.allowed_origins,
                  "Origin that a browser's request may come from");
   app.add_flag("--open-to-all", options.http.open_to_all,
                "Listen without tokens at an address that other machines reach");

@@ -38,8 +38,11 @@ JsonLines::JsonLines(std::string path, std::uint64_t max_bytes, os::UniqueFd fd)
     : path_(std::move(path)), max_bytes_(max_bytes), fd_(std::move(fd)) {}
 
 Result<> JsonLines::append(const contract::Json& value) {
-  const std::string line = contract::dump_json(value) + "\n";
+  std::string line = contract::dump_json(value) + "\n";
   const std::lock_guard lock(mutex_);
+  if (torn_) {
+    line.insert(0, 1, '\n');  // so that only the cut line is lost
+  }
   if (bytes_ > max_bytes_) {
     BAWN_TRY(begin_anew());
   }
@@ -47,12 +50,12 @@ Result<> JsonLines::append(const contract::Json& value) {
   do {
     written = ::write(fd_.get(), line.data(), line.size());
   } while (written < 0 && errno == EINTR);
+  torn_ = written > 0 ? static_cast<std::size_t>(written) != line.size() : torn_;
   if (written < 0) {
     return std::unexpected(
         Error::from_errno(errno, "write", fmt::format("cannot write {}", path_)));
   }
   if (static_cast<std::size_t>(written) != line.size()) {
-    // A line cut by a full disk would hide the next one behind it.
     return contract::fail(contract::ErrorCode::ResourceExhausted,
                           fmt::format("cannot write {}: no space for a whole line", path_));
   }
@@ -67,6 +70,7 @@ Result<> JsonLines::begin_anew() {
   }
   fd_ = BAWN_TRY(open_to_append(path_));
   bytes_ = 0;
+  torn_ = false;
   return {};
 }
 

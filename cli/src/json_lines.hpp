@@ -44,6 +44,7 @@ class JsonLines {
   std::mutex mutex_;
   os::UniqueFd fd_;
   std::uint64_t bytes_ = 0;
+  bool torn_ = false;  ///< the last line was cut by a full disk
 };
 
 /// Makes `<folder>` (mode 0700) and returns the name of this process's file in it:

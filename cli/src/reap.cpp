@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -90,8 +91,12 @@ std::vector<LeftBehind> end_left_behind(const std::string& records_folder, Reap 
     if (!server || is_alive(*server) || !entry->is_regular_file(failed)) {
       continue;
     }
+    const std::size_t before = found.size();
     Reaper(*server, *boot, reap).read(entry->path(), found);
-    if (reap == Reap::End) {
+    const bool all_ended =
+        std::all_of(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
+                    [](const LeftBehind& one) { return one.ended; });
+    if (reap == Reap::End && all_ended) {
       ::unlink(entry->path().c_str());
     }
   }

@@ -22,7 +22,8 @@ enum class Reap { End, OnlyLook };
 
 /// Reads the record files of servers that are gone. A warden or a process that a record names and
 /// that still runs is ended by SIGKILL, but only where boot, number and start time match: a reused
-/// number is never hit. The files are removed then. With OnlyLook nothing is ended or removed.
+/// number is never hit. A file is removed when all in it ended. With OnlyLook nothing is ended or
+/// removed.
 ///
 /// What cannot be read or ended is left to the next time; this never fails.
 /// Blocking: file reads. Threads: call it before serving.

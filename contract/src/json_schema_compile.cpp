@@ -343,7 +343,14 @@ class Compiler {
     }
     auto compiled = detail::compile_pattern(pattern);
     if (!compiled) {
-      return problem(where, "the pattern is not supported: no look-around, no back-references");
+      return problem(where,
+                     "the pattern is not supported here: it must be RE2's, without look-around and "
+                     "back-references, and of moderate size");
+    }
+    constexpr std::size_t kMostInstructions = 200'000;
+    pattern_instructions_ += static_cast<std::size_t>(compiled->ProgramSize());
+    if (pattern_instructions_ > kMostInstructions) {
+      return problem(where, "the patterns of the schema are too large together");
     }
     out_.patterns.emplace(pattern, std::move(compiled));
     return {};
@@ -373,6 +380,7 @@ class Compiler {
   }
 
   detail::CompiledSchema& out_;
+  std::size_t pattern_instructions_ = 0;
   std::unordered_set<const Json*> seen_;
   std::map<std::string, const Json*> anchors_;
   std::vector<Reference> references_;

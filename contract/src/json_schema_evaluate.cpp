@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -17,7 +16,7 @@ namespace bawn::contract::detail {
 namespace {
 
 // Enough for any honest schema; a recursive one that eats no input meets the depth first.
-constexpr int kMaxSteps = 500'000;
+constexpr std::size_t kMaxSteps = 500'000;
 constexpr int kMaxDepth = 400;
 
 /// What was looked at by some keyword, for unevaluatedProperties and unevaluatedItems.
@@ -76,23 +75,46 @@ std::size_t count_code_points(std::string_view text) {
   return count;
 }
 
-// The integer, unless it is one that only an unsigned type holds.
-std::optional<std::int64_t> small_integer(const Json& value) {
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  const bool large = value.is_number_unsigned() && value.get<std::uint64_t>() > kMost;
-  return value.is_number_integer() && !large ? std::optional(value.get<std::int64_t>())
-                                             : std::nullopt;
+// Every number that Json holds, exactly: 64-bit integers of both kinds and doubles. Json's own
+// comparison turns an unsigned integer into a signed one.
+static_assert(std::numeric_limits<long double>::digits >= 64,
+              "needs the digits of a 64-bit integer");
+long double exactly(const Json& value) {
+  if (value.is_number_unsigned()) {
+    return static_cast<long double>(value.get<std::uint64_t>());
+  }
+  return value.is_number_integer() ? static_cast<long double>(value.get<std::int64_t>())
+                                   : static_cast<long double>(value.get<double>());
 }
 
 bool is_multiple(const Json& value, const Json& factor) {
-  const auto whole = small_integer(value);
-  const auto divisor = small_integer(factor);
-  if (whole && divisor) {
-    return *whole % *divisor == 0;  // a factor is positive: the compiler of schemas saw to it
+  const long double number = exactly(value);
+  const long double divisor = exactly(factor);
+  if (std::fmod(number, divisor) == 0) {
+    return true;
   }
-  const double quotient = value.get<double>() / factor.get<double>();
-  return std::isfinite(quotient) ? std::abs(quotient - std::round(quotient)) < 1e-9
-                                 : is_whole(value) && is_whole(factor);
+  if (is_whole(factor)) {
+    return false;
+  }
+  // 0.3 is a multiple of 0.1 to whoever wrote them, though not as doubles.
+  const long double quotient = number / divisor;
+  const long double nearest = std::round(quotient);
+  constexpr long double kRounding = 4 * std::numeric_limits<double>::epsilon();
+  return nearest != 0 && std::abs(quotient - nearest) <= kRounding * std::abs(quotient);
+}
+
+// What it costs to compare a value with another one, in steps. Members are found one by one.
+std::size_t weight(const Json& value) {
+  if (value.is_string()) {
+    return 1 + value.get_ref<const std::string&>().size() / 64;
+  }
+  std::size_t sum = 1 + (value.is_object() ? value.size() * value.size() / 16 : 0);
+  if (value.is_structured()) {
+    for (const Json& item : value) {
+      sum += weight(item);
+    }
+  }
+  return sum;
 }
 
 class Evaluator {
@@ -101,7 +123,7 @@ class Evaluator {
       : draft7_(compiled.draft7), compiled_(compiled) {}
 
   bool check(const Json& schema, const Json& value, Evaluated& evaluated) {
-    if (++steps_ > kMaxSteps || depth_ >= kMaxDepth) {
+    if (!spend(1) || depth_ >= kMaxDepth) {
       exhausted_ = true;
       return false;
     }
@@ -112,10 +134,11 @@ class Evaluator {
     Evaluated here;
     const bool valid = check_object_schema(schema, value, here);
     --depth_;
-    if (valid) {
-      evaluated.merge(here);
+    if (!valid || !spend((here.members.size() + here.items.size()) / 4)) {
+      return false;
     }
-    return valid;
+    evaluated.merge(here);
+    return true;
   }
 
   Verdict verdict(bool valid) {
@@ -123,6 +146,18 @@ class Evaluator {
   }
 
  private:
+  // Counts work that one look at a schema can multiply; false when there was too much of it.
+  bool spend(std::size_t steps) {
+    steps_ += steps;
+    exhausted_ = exhausted_ || steps_ > kMaxSteps;
+    return !exhausted_;
+  }
+
+  // The names are looked up in the object one by one.
+  bool spend_lookups(std::size_t names, const Json& object) {
+    return spend(names * object.size() / 16);
+  }
+
   bool check_object_schema(const Json& schema, const Json& value, Evaluated& here) {
     const auto target = compiled_.targets.find(&schema);
     if (target != compiled_.targets.end()) {
@@ -157,6 +192,9 @@ class Evaluator {
       }
     }
     if (const Json* choices = word(schema, "enum")) {
+      if (!spend(choices->size() / 16 + (value.is_structured() ? weight(*choices) : 0))) {
+        return false;
+      }
       if (std::none_of(choices->begin(), choices->end(),
                        [&](const Json& choice) { return json_equal(choice, value); })) {
         return problem(fmt::format("expected one of {}, got {}", dump_json(*choices).substr(0, 256),
@@ -164,6 +202,9 @@ class Evaluator {
       }
     }
     const Json* constant = word(schema, "const");
+    if (constant != nullptr && !spend(weight(*constant))) {
+      return false;
+    }
     return constant == nullptr || json_equal(*constant, value) ||
            problem(fmt::format("expected {}, got {}", shown(*constant), shown(value)));
   }
@@ -178,10 +219,12 @@ class Evaluator {
              problem(fmt::format("expected {} {}, got {}", text, shown(*bound), shown(value)));
     };
     using J = const Json&;
-    return bounded("minimum", "at least", [](J v, J b) { return v >= b; }) &&
-           bounded("maximum", "at most", [](J v, J b) { return v <= b; }) &&
-           bounded("exclusiveMinimum", "more than", [](J v, J b) { return v > b; }) &&
-           bounded("exclusiveMaximum", "less than", [](J v, J b) { return v < b; }) &&
+    return bounded("minimum", "at least", [](J v, J b) { return exactly(v) >= exactly(b); }) &&
+           bounded("maximum", "at most", [](J v, J b) { return exactly(v) <= exactly(b); }) &&
+           bounded("exclusiveMinimum", "more than",
+                   [](J v, J b) { return exactly(v) > exactly(b); }) &&
+           bounded("exclusiveMaximum", "less than",
+                   [](J v, J b) { return exactly(v) < exactly(b); }) &&
            bounded("multipleOf", "a multiple of", is_multiple);
   }
 
@@ -203,16 +246,24 @@ class Evaluator {
       return true;
     }
     const auto& text = value.get_ref<const std::string&>();
-    if (!check_size(schema, "minLength", "maxLength", count_code_points(text), "characters")) {
+    const bool bounded =
+        word(schema, "minLength") != nullptr || word(schema, "maxLength") != nullptr;
+    if (bounded &&
+        (!spend(text.size() / 64) ||
+         !check_size(schema, "minLength", "maxLength", count_code_points(text), "characters"))) {
       return false;
     }
     if (const Json* pattern = word(schema, "pattern")) {
       const auto& source = pattern->get_ref<const std::string&>();
-      if (!matches(source, text)) {
+      if (!spend(text.size() / 16) || !matches(source, text)) {
         return problem(fmt::format("does not match the pattern {}", quote(source.substr(0, 128))));
       }
     }
     const Json* format = word(schema, "format");
+    // A pattern of a few bytes can take a long time to compile.
+    if (format != nullptr && !spend(*format == "regex" ? kMaxSteps / 25 : text.size() / 16)) {
+      return false;
+    }
     return format == nullptr || has_format(format->get_ref<const std::string&>(), text) ||
            problem(fmt::format("expected the format {}, got {}", shown(*format), shown(value)));
   }
@@ -344,11 +395,14 @@ class Evaluator {
     return true;
   }
 
-  static bool all_different(const Json& array) {
+  bool all_different(const Json& array) {
     // By canonical text first: comparing every pair of a long hostile array takes too long.
     std::multimap<std::string, const Json*> seen;
     for (const Json& item : array) {
       const auto text = canonical_json(item);
+      if (!spend(1 + text.value_or(std::string()).size() / 8)) {
+        return false;
+      }
       const auto [first, last] = seen.equal_range(text.value_or(std::string()));
       if (std::any_of(first, last, [&](const auto& e) { return json_equal(*e.second, item); })) {
         return false;
@@ -378,6 +432,9 @@ class Evaluator {
 
   bool check_required(const Json* names, const Json& value, const std::string& because) {
     if (names != nullptr) {
+      if (!spend_lookups(names->size(), value)) {
+        return false;
+      }
       for (const Json& name : *names) {
         if (!value.contains(name.get_ref<const std::string&>())) {
           return problem(fmt::format("missing required property {}{}", shown(name), because));
@@ -393,6 +450,9 @@ class Evaluator {
       const Json* map = word(schema, keyword);
       if (map == nullptr || draft7_ != (keyword == "dependencies")) {
         continue;
+      }
+      if (!spend_lookups(map->size(), value)) {
+        return false;
       }
       for (auto it = map->begin(); it != map->end(); ++it) {
         if (!value.contains(it.key())) {
@@ -427,6 +487,10 @@ class Evaluator {
     const Json* properties = word(schema, "properties");
     const Json* by_pattern = word(schema, "patternProperties");
     const Json* additional = word(schema, "additionalProperties");
+    if ((properties != nullptr && !spend_lookups(properties->size(), value)) ||
+        (by_pattern != nullptr && !spend(by_pattern->size() * value.size() / 4))) {
+      return false;
+    }
     for (auto it = value.begin(); it != value.end(); ++it) {
       bool known = false;
       if (properties != nullptr && properties->contains(it.key())) {
@@ -495,7 +559,7 @@ class Evaluator {
   std::string path_;
   std::string problem_;
   int quiet_ = 0;
-  int steps_ = 0;
+  std::size_t steps_ = 0;
   int depth_ = 0;
   bool exhausted_ = false;
 };
@@ -504,7 +568,7 @@ class Evaluator {
 
 bool json_equal(const Json& left, const Json& right) {
   if (left.is_number() && right.is_number()) {
-    return left == right;
+    return exactly(left) == exactly(right);
   }
   if (left.type() != right.type() || left.size() != right.size()) {
     return false;

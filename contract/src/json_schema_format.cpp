@@ -133,6 +133,8 @@ std::unique_ptr<re2::RE2> compile_pattern(std::string_view pattern) {
   }
   re2::RE2::Options options;
   options.set_log_errors(false);
+  options.set_max_mem(
+      1 << 20);  // bytes; what is larger takes long to compile, and is no honest one
   auto compiled = std::make_unique<re2::RE2>(translated, options);
   return compiled->ok() ? std::move(compiled) : nullptr;
 }

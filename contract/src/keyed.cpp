@@ -1,11 +1,16 @@
 #include "bawn/contract/keyed.hpp"
 
 #include "bawn/contract/canonical.hpp"
+#include "bawn/contract/json_node.hpp"
 #include "bawn/contract/panic.hpp"
 #include "bawn/contract/properties.hpp"
 #include "bawn/contract/quote.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace bawn::contract {
 namespace {
@@ -14,11 +19,55 @@ struct CurrentKeyedStore {
   std::shared_ptr<KeyedStore> store;
 };
 
-// Two texts of one JSON value are the same arguments; what is no JSON is only itself.
+// The arguments with sorted members and numbers as they were written: a double would make one of
+// two large integers.
+void append_form(const JsonNode& node, std::string& form) {
+  switch (node.kind) {
+    case JsonNode::Kind::Null:
+      form += "null";
+      return;
+    case JsonNode::Kind::Boolean:
+      form += node.boolean ? "true" : "false";
+      return;
+    case JsonNode::Kind::Number:
+      form += node.text;
+      return;
+    case JsonNode::Kind::String:
+      form += dump_json(node.text);
+      return;
+    case JsonNode::Kind::Array:
+      form += '[';
+      for (const JsonNode& item : node.items) {
+        append_form(item, form);
+        form += ',';
+      }
+      form += ']';
+      return;
+    case JsonNode::Kind::Object:
+      break;
+  }
+  std::vector<const std::pair<std::string, JsonNode>*> sorted;
+  for (const auto& member : node.members) {
+    sorted.push_back(&member);
+  }
+  std::ranges::sort(sorted, {}, [](const auto* member) { return member->first; });
+  form += '{';
+  for (const auto* member : sorted) {
+    form += dump_json(member->first) + ':';
+    append_form(member->second, form);
+    form += ',';
+  }
+  form += '}';
+}
+
+// Two texts of one value are the same arguments; what is no JSON is only itself.
 std::string fingerprint_of(const std::string& args) {
-  const auto json = parse_json(args.empty() ? "{}" : args);
-  const auto canonical = json ? canonical_json(*json) : Result<std::string>(args);
-  return sha256_hex(canonical.value_or(args));
+  const auto node = parse_arguments(args);
+  std::string form;
+  if (node) {
+    append_form(*node, form);
+  }
+  return sha256_hex(node ? form : args);
 }
 
 /// A tool whose properties differ from the wrapped one's in their replay.

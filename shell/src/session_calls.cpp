@@ -392,6 +392,9 @@ Result<> Session::Impl::write_input(const InputRequest& request) {
         fmt::format("call {} has no open input: start it with \"stdin\": \"pipe\" or with \"tty\"",
                     record->id));
   }
+  if (record->finished()) {
+    return contract::fail(ErrorCode::InvalidArgument, "the call has ended and takes no more input");
+  }
   if (request.resize) {
     BAWN_TRY(record->resize(*request.resize));
   }

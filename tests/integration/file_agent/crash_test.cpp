@@ -38,9 +38,15 @@ class FileCrashTest : public bawn::test::WalledFiles {
       ADD_FAILURE() << "cannot trace the agent: errno " << errno;
       return false;
     }
-    std::thread committer([&] { committed_ = (*staged)->commit(now_, options).has_value(); });
-    // It rests in a system call that the request ends.
+    // Stopped where it waits for a request, before there is one: none of its steps is missed.
+    int status = 0;
     (void)::ptrace(PTRACE_INTERRUPT, agent, 0, 0);
+    if (::waitpid(agent, &status, __WALL) != agent || !WIFSTOPPED(status)) {
+      ADD_FAILURE() << "the agent did not stop: status " << status;
+      return false;
+    }
+    std::thread committer([&] { committed_ = (*staged)->commit(now_, options).has_value(); });
+    (void)::ptrace(PTRACE_SYSCALL, agent, 0, 0);
     const bool killed = step(agent, at);
     committer.join();
     return killed;

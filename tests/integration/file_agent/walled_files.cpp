@@ -162,6 +162,7 @@ int run_as_ordinary_user(const std::string& filter) {
     ::setenv(kBase, base.path().c_str(), 1);             // NOLINT(concurrency-mt-unsafe)
     ::setenv("HOME", base.path().c_str(), 1);            // NOLINT(concurrency-mt-unsafe)
     ::setenv("XDG_STATE_HOME", base.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+    ::unsetenv("BAWN_TEST_REQUIRE");  // NOLINT(concurrency-mt-unsafe): "root" is not to be had here
     if (::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
         ::setresuid(kNobody, kNobody, kNobody) == 0) {
       ::execl("/proc/self/exe", "file_agent_test", option.c_str(), "--gtest_brief=1", nullptr);

@@ -1,5 +1,6 @@
 #include "bawn/contract/json_schema.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,6 +132,57 @@ TEST(JsonSchema, UnevaluatedMembersSeeThroughCombinations) {
           "unevaluatedProperties":false})";
   EXPECT_EQ(verdict(kSchema, R"({"a":1,"b":null})"), "");
   EXPECT_EQ(verdict(kSchema, R"({"a":1,"c":1})"), R"(unexpected property "c")");
+}
+
+TEST(JsonSchema, NumbersAreComparedExactly) {
+  const auto fits = [](std::string_view schema, std::string_view value) {
+    return verdict(schema, value).empty();
+  };
+  EXPECT_FALSE(fits(R"({"maximum":-1})", "18446744073709551615"));
+  EXPECT_FALSE(fits(R"({"maximum":-5})", "9223372036854775808"));
+  EXPECT_TRUE(fits(R"({"minimum":-1})", "9223372036854775808"));
+  EXPECT_FALSE(fits(R"({"const":-1})", "18446744073709551615"));
+  EXPECT_FALSE(fits(R"({"maximum":9007199254740992.0})", "9007199254740993"));
+  EXPECT_TRUE(fits(R"({"const":1})", "1.0"));
+}
+
+TEST(JsonSchema, MultiplesAreMultiplesAtEverySize) {
+  const auto fits = [](std::string_view factor, std::string_view value) {
+    return verdict(R"({"multipleOf":)" + std::string(factor) + "}", value).empty();
+  };
+  EXPECT_TRUE(fits("0.1", "0.3"));
+  EXPECT_TRUE(fits("0.5", "1e308"));
+  EXPECT_TRUE(fits("10", "0"));
+  EXPECT_TRUE(fits("3", "18446744073709551615"));
+  EXPECT_FALSE(fits("2", "18446744073709551615"));
+  EXPECT_FALSE(fits("1", "1e-12"));
+  EXPECT_FALSE(fits("0.1", "0.35"));
+  EXPECT_FALSE(fits("3", "1e20"));
+}
+
+TEST(JsonSchema, WorkIsBoundedWhateverOneStepCosts) {
+  // Ten thousand looks at one value; each keyword's own cost counts.
+  std::string shared = R"("$defs":{)";
+  for (int level = 0; level < 4; ++level) {
+    shared += fmt::format(R"("l{}":{{"allOf":[)", level);
+    for (int i = 0; i < 10; ++i) {
+      shared += fmt::format(R"({}{{"$ref":"#/$defs/l{}"}})", i == 0 ? "" : ",", level + 1);
+    }
+    shared += "]},";
+  }
+  const auto schema = [&](std::string_view leaf) {
+    return R"({"$ref":"#/$defs/l0",)" + shared + R"("l4":)" + std::string(leaf) + "}}";
+  };
+  std::string numbers = "[0";
+  std::string members = R"({"m":0)";
+  for (int i = 1; i < 2000; ++i) {
+    numbers += "," + std::to_string(i);
+    members += fmt::format(R"(,"m{}":0)", i);
+  }
+  EXPECT_NE(verdict(schema(R"({"uniqueItems":true})"), numbers + "]"), "");
+  EXPECT_NE(verdict(schema(R"({"minLength":1})"), '"' + std::string(100'000, 'x') + '"'), "");
+  EXPECT_NE(verdict(schema(R"({"properties":{},"additionalProperties":true})"), members + "}"), "");
+  EXPECT_EQ(verdict(schema(R"({"minLength":1})"), R"("x")"), "");
 }
 
 }  // namespace

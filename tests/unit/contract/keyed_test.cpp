@@ -72,6 +72,14 @@ TEST_F(Keyed, OtherArgumentsUnderOneKeyAreRefused) {  // C-77
   EXPECT_EQ(runs, 1);
 }
 
+TEST_F(Keyed, LargeIntegersAreNotRoundedIntoOneAnother) {  // C-77
+  const ToolPtr pay = tool();
+  EXPECT_EQ(call(pay, R"({"id":9007199254740993})", "k"), "run 1");
+  EXPECT_NE(call(pay, R"({"id":9007199254740992})", "k"), "run 1");
+  EXPECT_EQ(call(pay, R"({"id":9007199254740993})", "k"), "run 1");
+  EXPECT_EQ(runs, 1);
+}
+
 TEST_F(Keyed, ACallIsRefusedWhileTheFirstOneOfItsKeyRuns) {  // C-77
   std::latch started(1);
   std::latch finish(1);
