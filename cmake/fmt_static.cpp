@@ -2,6 +2,8 @@
 // so that `bawn` links it statically; see Dependencies.cmake for why.
 #include <fmt/format-inl.h>
 
+#include <locale>
+
 namespace fmt {
 inline namespace v9 {
 namespace detail {
@@ -15,3 +17,6 @@ template dragonbox::decimal_fp<double> dragonbox::to_decimal(double) noexcept;
 }  // namespace detail
 }  // namespace v9
 }  // namespace fmt
+
+// fmt/chrono.h asks for it in whoever formats a time.
+template std::locale fmt::detail::locale_ref::get<std::locale>() const;

@@ -8,9 +8,10 @@
 #include "runtime_dir.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -52,7 +53,9 @@ std::string time_text(const Json& line) {
   const std::time_t seconds = line.value("time_ms", std::int64_t{0}) / 1000;
   std::tm local{};
   ::localtime_r(&seconds, &local);
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", local);
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
+  return {text.data(), size};
 }
 
 std::string outcome_text(const Json& line) {
