@@ -67,6 +67,13 @@ std::string line(std::string text) {
   return text;
 }
 
+/// Arguments that the tool's own description refuses are wrong words, like an unknown flag.
+CallExit exit_of(const contract::Error& error) {
+  return contract::call_problem(error) == contract::CallProblem::InvalidInput
+             ? CallExit::Usage
+             : CallExit::ToolFailed;
+}
+
 }  // namespace
 
 Result<CallAnswer> run_call(const contract::ToolPtr& tool, const contract::Context& context,
@@ -85,17 +92,6 @@ Result<CallAnswer> run_call(const contract::ToolPtr& tool, const contract::Conte
   }
   return answer;
 }
-
-namespace {
-
-/// Arguments that the tool's own description refuses are wrong words, like an unknown flag.
-CallExit exit_of(const contract::Error& error) {
-  return contract::call_problem(error) == contract::CallProblem::InvalidInput
-             ? CallExit::Usage
-             : CallExit::ToolFailed;
-}
-
-}  // namespace
 
 Printed print_call(const CallAnswer& answer, bool json) {
   if (answer.question) {

@@ -6,9 +6,12 @@
 #include <histedit.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 namespace bawn::cli {
@@ -161,7 +164,8 @@ unsigned char LibeditLines::complete_word() {
   const LineInfo* info = library_.line(edit_);
   const std::string typed(info->buffer, info->cursor);
   const std::string word = last_word(typed);
-  const std::vector<std::string> found = completer_(word);
+  std::vector<std::string> found = completer_(word);
+  std::erase_if(found, [](const std::string& name) { return !is_plain_word(name); });
   if (found.empty()) {
     return CC_REFRESH_BEEP;
   }
@@ -196,6 +200,13 @@ std::unique_ptr<LineEditor> LineEditor::make(Completer completer) {
 std::string last_word(const std::string& text) {
   const auto blank = text.find_last_of(" \t\n=;|&<>(");
   return blank == std::string::npos ? text : text.substr(blank + 1);
+}
+
+bool is_plain_word(const std::string& name) {
+  return std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("._/+@%:,-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
 }
 
 std::string common_prefix(const std::vector<std::string>& words) {

@@ -11,7 +11,8 @@
 
 namespace bawn::cli {
 
-/// Completions of the last word of `text`, each as the whole word; for paths with their directory.
+/// Completions of a word, each as the whole word; for paths with their directory. Names that are no
+/// plain words are left out: a command may have chosen them, and they would be typed unquoted.
 using Completer = std::function<std::vector<std::string>(const std::string& word)>;
 
 /// Threads: for the main thread.
@@ -39,6 +40,8 @@ class LineEditor {
 
 /// The last word of a command line as far as blanks tell; quotes are not looked at.
 [[nodiscard]] std::string last_word(const std::string& text);
+/// Whether the name means itself in bash without quotes, and prints as itself on a terminal.
+[[nodiscard]] bool is_plain_word(const std::string& name);
 /// What all of `words` begin with.
 [[nodiscard]] std::string common_prefix(const std::vector<std::string>& words);
 

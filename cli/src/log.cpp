@@ -4,6 +4,7 @@
 #include "bawn/contract/json.hpp"
 #include "bawn/contract/quote.hpp"
 #include "commands.hpp"
+#include "json_lines.hpp"
 #include "log_reader.hpp"
 #include "runtime_dir.hpp"
 
@@ -114,7 +115,11 @@ void print_all(const std::vector<Json>& lines, const LogOptions& options, std::s
 }
 
 Result<> show(const LogOptions& options) {
-  LogReader reader(BAWN_TRY(runtime_dir()) + "/log");
+  const std::string folder = BAWN_TRY(runtime_dir()) + "/log";
+  if (options.follow) {
+    BAWN_TRY(own_file_in(folder));  // so that there is something to follow before the first server
+  }
+  LogReader reader(folder);
   print_all(merge_calls(reader.read_new()), options, options.last);
   while (options.follow) {
     BAWN_TRY(reader.wait());

@@ -59,6 +59,9 @@ void LogReader::read_file(const std::string& path, int server_pid, std::vector<J
     return;
   }
   std::uint64_t& offset = offsets_[found.st_ino];
+  if (offset > static_cast<std::uint64_t>(found.st_size)) {
+    offset = 0;  // another file under the number of one that went
+  }
   const std::string text = read_from(fd.get(), offset);
   std::size_t at = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', at)) {

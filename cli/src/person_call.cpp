@@ -121,6 +121,11 @@ std::string report_line(const CallResult& result, const contract::Confinement& c
   if (result.shell_restarted) {
     line += fmt::format(" · new shell, state: {}", shell::to_string(result.restored));
   }
+  // The directory and a parser's words may hold what a command has chosen.
+  for (char& c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    c = byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
   return line + "]";
 }
 

@@ -2,6 +2,7 @@
 
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/poll.hpp"
+#include "passed_descriptors.hpp"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace bawn::sandbox {
 
@@ -17,35 +19,6 @@ namespace {
 
 // Answers but lists and attributes fit.
 constexpr std::size_t kReadSize = 4096;
-constexpr std::size_t kMaxFds = 4;
-
-struct alignas(cmsghdr) Control {
-  std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> bytes{};
-};
-
-void attach(msghdr& message, Control& control, int fd) {
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = CMSG_SPACE(sizeof fd);
-  cmsghdr* const part = CMSG_FIRSTHDR(&message);
-  part->cmsg_level = SOL_SOCKET;
-  part->cmsg_type = SCM_RIGHTS;
-  part->cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(part), &fd, sizeof fd);
-}
-
-void take_descriptors(msghdr& message, std::vector<os::UniqueFd>& fds) {
-  for (cmsghdr* found = CMSG_FIRSTHDR(&message); found != nullptr;
-       found = CMSG_NXTHDR(&message, found)) {
-    if (found->cmsg_level != SOL_SOCKET || found->cmsg_type != SCM_RIGHTS) {
-      continue;
-    }
-    for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= found->cmsg_len; at += sizeof(int)) {
-      int fd = -1;
-      std::memcpy(&fd, reinterpret_cast<const char*>(found) + at, sizeof fd);
-      fds.emplace_back(fd);
-    }
-  }
-}
 
 }  // namespace
 
@@ -77,13 +50,11 @@ bool FileChannel::send(file_wire::Op op, std::string_view payload, int fd) {
                       static_cast<std::uint32_t>(payload.size())};
   std::array<iovec, 2> parts{iovec{&header, sizeof header},
                              iovec{const_cast<char*>(payload.data()), payload.size()}};
-  Control control;
+  PassedDescriptors passed;
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  if (fd >= 0) {
-    attach(message, control, fd);
-  }
+  passed.attach(message, {&fd, fd >= 0 ? 1UL : 0UL});
   ssize_t count = 0;
   do {
     // The stream is empty between requests and takes one whole; if not, it is not in order.
@@ -109,17 +80,18 @@ FileExchange FileChannel::receive(const contract::Context& context) {
 bool FileChannel::receive_some() {
   std::array<char, kReadSize> bytes;
   iovec part{bytes.data(), bytes.size()};
-  Control control;
+  PassedDescriptors passed;
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
+  passed.make_room(message);
   const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (count < 0) {
     return errno == EAGAIN || errno == EINTR;
   }
-  take_descriptors(message, fds_);
+  for (os::UniqueFd& passed_fd : PassedDescriptors::take(message)) {
+    fds_.push_back(std::move(passed_fd));
+  }
   buffer_.append(bytes.data(), static_cast<std::size_t>(count));
   return count > 0;
 }

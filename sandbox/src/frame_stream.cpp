@@ -1,5 +1,7 @@
 #include "frame_stream.hpp"
 
+#include "passed_descriptors.hpp"
+
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -7,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace bawn::sandbox {
 
@@ -19,10 +22,6 @@ constexpr std::size_t kReadSize = 8UL << 10U;
 std::unexpected<contract::Error> gone() {
   return contract::fail(contract::ErrorCode::Closed, "the session's warden is gone");
 }
-
-struct alignas(cmsghdr) Control {
-  std::array<char, CMSG_SPACE(sizeof(int) * wire::kMaxFds)> bytes{};
-};
 
 }  // namespace
 
@@ -38,19 +37,11 @@ contract::Result<> FrameStream::send(wire::Type type, std::uint32_t id, std::str
                       static_cast<std::uint32_t>(payload.size())};
   std::array<iovec, 2> parts{iovec{&header, sizeof header},
                              iovec{const_cast<char*>(payload.data()), payload.size()}};
-  Control control;
+  PassedDescriptors passed;
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  if (!fds.empty()) {
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = CMSG_SPACE(fds.size_bytes());
-    cmsghdr* const part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(fds.size_bytes());
-    std::memcpy(CMSG_DATA(part), fds.data(), fds.size_bytes());
-  }
+  passed.attach(message, fds);
   const std::scoped_lock lock(sending_);
   while (message.msg_iovlen > 0) {
     const ssize_t count = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
@@ -81,23 +72,17 @@ bool FrameStream::receive_some() {
   const std::size_t before = buffer_.size();
   buffer_.resize(before + kReadSize);
   iovec part{buffer_.data() + before, kReadSize};
-  Control control;
+  PassedDescriptors passed;
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
+  passed.make_room(message);
   const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   const int errnum = errno;
   buffer_.resize(before + (count > 0 ? static_cast<std::size_t>(count) : 0));
-  for (cmsghdr* found = count >= 0 ? CMSG_FIRSTHDR(&message) : nullptr; found != nullptr;
-       found = CMSG_NXTHDR(&message, found)) {
-    if (found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS) {
-      for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= found->cmsg_len; at += sizeof(int)) {
-        int fd = -1;
-        std::memcpy(&fd, reinterpret_cast<const char*>(found) + at, sizeof fd);
-        fds_.emplace_back(fd);
-      }
+  if (count >= 0) {
+    for (os::UniqueFd& fd : PassedDescriptors::take(message)) {
+      fds_.push_back(std::move(fd));
     }
   }
   return count > 0 || (count < 0 && (errnum == EAGAIN || errnum == EINTR));

@@ -45,20 +45,15 @@ constexpr const char* kDescription =
 }  // namespace
 
 Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
-  contract::ToolOptions options;
+  contract::ToolOptions options = tool_options(support, {.title = "Run in the persistent shell",
+                                                         .read_only = false,
+                                                         .destructive = true,
+                                                         .idempotent = false,
+                                                         .open_world = true});
   options.resource =
       "shell:" + (support->options().default_session.empty() ? std::string("session")
                                                              : support->options().default_session);
-  options.annotations = contract::Annotations{.title = "Run in the persistent shell",
-                                              .read_only = false,
-                                              .destructive = true,
-                                              .idempotent = false,
-                                              .open_world = true};
-  options.confined = [support](const contract::Context& context, std::string_view args) {
-    return support->confined(context, args);
-  };
   options.output_schema = BAWN_TRY(contract::schema_text_of<CallEntry>());
-  options.additional_properties = false;
   options.cli = contract::CliInfo{
       .group = "shell",
       .operation = "bash",

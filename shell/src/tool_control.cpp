@@ -62,17 +62,11 @@ constexpr const char* kRestartDescription =
     "calls in the background go on. With close the whole session ends.";
 
 contract::ToolOptions control_options(const SupportPtr& support, const char* title) {
-  contract::ToolOptions options;
-  options.annotations = contract::Annotations{.title = title,
-                                              .read_only = false,
-                                              .destructive = true,
-                                              .idempotent = true,
-                                              .open_world = false};
-  options.confined = [support](const contract::Context& context, std::string_view args) {
-    return support->confined(context, args);
-  };
-  options.additional_properties = false;
-  return options;
+  return tool_options(support, {.title = title,
+                                .read_only = false,
+                                .destructive = true,
+                                .idempotent = true,
+                                .open_world = false});
 }
 
 contract::Outcome kill(const ToolSupport& support, const contract::Context& context,

@@ -53,17 +53,12 @@ Result<std::vector<std::string>> argv_of(ExecArgs& args) {
 }  // namespace
 
 Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support) {
-  contract::ToolOptions options;
-  options.annotations = contract::Annotations{.title = "Run one program",
-                                              .read_only = false,
-                                              .destructive = true,
-                                              .idempotent = false,
-                                              .open_world = true};
-  options.confined = [support](const contract::Context& context, std::string_view args) {
-    return support->confined(context, args);
-  };
+  contract::ToolOptions options = tool_options(support, {.title = "Run one program",
+                                                         .read_only = false,
+                                                         .destructive = true,
+                                                         .idempotent = false,
+                                                         .open_world = true});
   options.output_schema = BAWN_TRY(contract::schema_text_of<CallEntry>());
-  options.additional_properties = false;
   options.cli = contract::CliInfo{
       .group = "shell",
       .operation = "exec",

@@ -107,17 +107,12 @@ contract::Outcome write(const ToolSupport& support, const contract::Context& con
 }  // namespace
 
 Result<contract::ToolPtr> make_input_tool(const SupportPtr& support) {
-  contract::ToolOptions options;
-  options.annotations = contract::Annotations{.title = "Write to a running call",
-                                              .read_only = false,
-                                              .destructive = true,
-                                              .idempotent = false,
-                                              .open_world = true};
-  options.confined = [support](const contract::Context& context, std::string_view args) {
-    return support->confined(context, args);
-  };
+  contract::ToolOptions options = tool_options(support, {.title = "Write to a running call",
+                                                         .read_only = false,
+                                                         .destructive = true,
+                                                         .idempotent = false,
+                                                         .open_world = true});
   options.output_schema = BAWN_TRY(contract::schema_text_of<CallEntry>());
-  options.additional_properties = false;
   return contract::make_tool<InputArgs>(
       "bash_input", kDescription,
       [support](const contract::Context& context, InputArgs args) {

@@ -153,17 +153,12 @@ contract::Outcome show(const ToolSupport& support, const Session& session, const
 }  // namespace
 
 Result<contract::ToolPtr> make_output_tool(const SupportPtr& support) {
-  contract::ToolOptions options;
-  options.annotations = contract::Annotations{.title = "Read a call's output",
-                                              .read_only = true,
-                                              .destructive = false,
-                                              .idempotent = false,
-                                              .open_world = false};
-  options.confined = [support](const contract::Context& context, std::string_view args) {
-    return support->confined(context, args);
-  };
+  contract::ToolOptions options = tool_options(support, {.title = "Read a call's output",
+                                                         .read_only = true,
+                                                         .destructive = false,
+                                                         .idempotent = false,
+                                                         .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<OutputEntry>());
-  options.additional_properties = false;
   const auto run = [support](const contract::Context& context,
                              const OutputArgs& args) -> contract::Outcome {
     const auto session = support->running(context, args.session);

@@ -96,4 +96,14 @@ std::vector<contract::ToolPtr> make_shell_tools(std::shared_ptr<SessionPool> poo
   return tools;
 }
 
+contract::ToolOptions tool_options(const SupportPtr& support, contract::Annotations annotations) {
+  contract::ToolOptions options;
+  options.annotations = std::move(annotations);
+  options.confined = [support](const contract::Context& context, std::string_view args) {
+    return support->confined(context, args);
+  };
+  options.additional_properties = false;
+  return options;
+}
+
 }  // namespace bawn::shell

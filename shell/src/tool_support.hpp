@@ -52,6 +52,11 @@ class ToolSupport {
 
 using SupportPtr = std::shared_ptr<const ToolSupport>;
 
+/// What all of the shell's tools have: these hints, the session's report as `confined`, and no
+/// argument that is not described.
+[[nodiscard]] contract::ToolOptions tool_options(const SupportPtr& support,
+                                                 contract::Annotations annotations);
+
 [[nodiscard]] Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support);
 [[nodiscard]] Result<contract::ToolPtr> make_output_tool(const SupportPtr& support);
 [[nodiscard]] Result<contract::ToolPtr> make_input_tool(const SupportPtr& support);

@@ -113,5 +113,32 @@ TEST(CallText, ResultsAndQuestionsAreWrittenWhole) {  // C-221
             R"({"message":"Sure?","url":"https://a"})");
 }
 
+TEST(CallArguments, TextThatIsNotUtf8IsRefusedAndNotReplaced) {
+  EXPECT_THAT(read({"--path",
+                    "a\xff"
+                    "b"}),
+              HasSubstr("needs UTF-8 text"));
+  EXPECT_THAT(read({"a\xff"
+                    "b"}),
+              HasSubstr("needs UTF-8 text"));
+  EXPECT_EQ(read({"--path", "\xc3\xa9"}), "{\"path\":\"\xc3\xa9\"}");
+}
+
+TEST(CallArguments, AListComesWholeOrPieceByPieceAndNotBoth) {
+  for (const char* whole : {R"({"words":["a"]})", R"({"words":5})"}) {
+    EXPECT_THAT(read({"--arguments", whole, "--words", "b"}), HasSubstr("given twice"));
+    EXPECT_THAT(read({"--words", "b", "--arguments", whole}), HasSubstr("given twice"));
+  }
+}
+
+TEST(CallArguments, ANegatedFlagTakesNoValue) {
+  EXPECT_THAT(read({"--no-recursive=true"}), HasSubstr("takes no value"));
+}
+
+TEST(CallArguments, AnAnswerNeedsAnActionThatThereIs) {
+  EXPECT_THAT(read({"--answer", R"({"action":"bogus"})"}), HasSubstr("accept, decline or cancel"));
+  EXPECT_EQ(read({"--answer", R"({"action":"decline"})"}), "{}");
+}
+
 }  // namespace
 }  // namespace bawn::cli

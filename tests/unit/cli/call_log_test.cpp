@@ -1,5 +1,6 @@
 #include "call_log.hpp"
 
+#include "line_editor.hpp"
 #include "log_reader.hpp"
 #include "support/temp_dir.hpp"
 
@@ -135,6 +136,13 @@ TEST(LogReaderTest, ALaterAnswerReplacesRunning) {
   EXPECT_EQ(merged[0]["tool"], "bash");
   EXPECT_EQ(merged[0]["state"], "finished");
   EXPECT_EQ(merged[0]["exit_code"], 4);
+}
+
+TEST(LineEditorTest, OnlyNamesThatMeanThemselvesAreCompleted) {
+  EXPECT_TRUE(is_plain_word("src/main-2.cpp"));
+  for (const char* name : {"a b", "$(x)", "a;b", "a\033[2J", "it's", "`x`", "a*"}) {
+    EXPECT_FALSE(is_plain_word(name)) << name;
+  }
 }
 
 }  // namespace

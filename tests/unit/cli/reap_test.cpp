@@ -99,5 +99,18 @@ TEST(EndLeftBehindTest, IgnoresWhatIsNoRecordFile) {
   EXPECT_TRUE(std::filesystem::exists(file));
 }
 
+TEST(EndLeftBehindTest, OnlyLookingEndsAndRemovesNothing) {
+  const test::TempDir folder;
+  const Sleeper left;
+  const auto file =
+      folder.write(kDeadServer, record(*os::boot_id(), left.pid(), left.start_time()));
+  const auto found = end_left_behind(folder.path().string(), Reap::OnlyLook);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].process.pid, left.pid());
+  EXPECT_FALSE(found[0].ended);
+  EXPECT_TRUE(left.runs());
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
 }  // namespace
 }  // namespace bawn::cli

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -69,6 +71,25 @@ TEST(RecordLogTest, KeepsTheFileBounded) {
   }
   EXPECT_LE(std::filesystem::file_size((*log)->path()), RecordLog::kMaxBytes + (2U << 20U));
   EXPECT_TRUE(std::filesystem::exists((*log)->path() + ".1"));
+}
+
+TEST(JsonLinesTest, ALineCutByAFullDiskSpoilsNoLaterOne) {
+  const test::TempDir dir;
+  const std::string path = dir.path() / "lines";
+  // The limit is the process's own and ctest gives each test one; the signal would end it.
+  ::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto lines = JsonLines::open(path, 1U << 20U);
+  ASSERT_TRUE(lines) << lines.error().message();
+  struct rlimit small = before;
+  small.rlim_cur = 8;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_FALSE((*lines)->append({{"n", "a long line"}}));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_TRUE((*lines)->append({{"n", 2}}));
+  const std::string text = test::read_file(path);
+  EXPECT_TRUE(text.ends_with("\n{\"n\":2}\n")) << text;
 }
 
 }  // namespace
