@@ -1,5 +1,6 @@
 #include "call_result.hpp"
 
+#include "bawn/contract/failure.hpp"
 #include "bawn/contract/record.hpp"
 #include "content.hpp"
 #include "json_text.hpp"
@@ -14,15 +15,14 @@ namespace bawn::mcp {
 namespace {
 
 using contract::Error;
-using contract::ErrorCode;
 
+// The sentence for the caller. One that is withheld goes to the log, or nobody would ever read it.
 std::string error_text(const Core& core, const contract::Tool& tool, const Error& error) {
-  const bool ours = error.code() == ErrorCode::Internal || error.code() == ErrorCode::ToolPanicked;
-  if (!ours || core.options.disclosure == ErrorDisclosure::Everything) {
-    return error.message();
+  std::string shown = contract::disclosed_text(error, core.options.disclosure);
+  if (shown != error.message()) {
+    core.log.warn(fmt::format("{}: {}", tool.definition().name, error.message()));
   }
-  core.log.warn(fmt::format("{}: {}", tool.definition().name, error.message()));
-  return fmt::format("{} failed inside; the server's log says why", tool.definition().name);
+  return shown;
 }
 
 /// Absent when the details are not for keeping. A record that cannot be written does not fail the

@@ -93,18 +93,24 @@ TEST(CallResult, AnErrorIsShownAsAnErrorWithItsStructure) {
   EXPECT_EQ(json["structuredContent"]["state"], "refused");
 }
 
-TEST(CallResult, InnerErrorsStayInsideWhenTheHostWantsThat) {
+TEST(CallResult, OnlyApprovedSentencesAreShownWhenTheHostWantsThat) {  // C-106, C-108
   std::string logged;
-  const ServerOptions options{.disclosure = ErrorDisclosure::CallerErrors,
+  const ServerOptions options{.disclosure = contract::ErrorDisclosure::ApprovedOnly,
                               .log = [&](std::string_view line) { logged = line; }};
-  const auto text_of = [&](ErrorCode code) {
-    return result_of(Outcome(Error(code, "/srv/secret is broken")), "2025-11-25",
-                     options)["content"][0]["text"]
+  const auto text_of = [&](const Error& error) {
+    logged.clear();
+    return result_of(Outcome(error), "2025-11-25", options)["content"][0]["text"]
         .get<std::string>();
   };
-  EXPECT_THAT(text_of(ErrorCode::Internal), ::testing::Not(HasSubstr("secret")));
-  EXPECT_THAT(logged, HasSubstr("/srv/secret is broken"));
-  EXPECT_EQ(text_of(ErrorCode::PermissionDenied), "/srv/secret is broken");
+  EXPECT_EQ(text_of(Error(ErrorCode::Internal, "/srv/secret is broken")), "the tool failed");
+  EXPECT_THAT(logged, HasSubstr("echo: /srv/secret is broken"))
+      << "somebody must be able to read it";
+  EXPECT_EQ(text_of(contract::tool_error("no such project").wrap("/srv/secret")),
+            "no such project");
+  EXPECT_THAT(logged, HasSubstr("/srv/secret"));
+  EXPECT_EQ(text_of(Error(ErrorCode::InvalidArgument, "invalid arguments: a: no")),
+            "invalid arguments: a: no");
+  EXPECT_EQ(logged, "") << "nothing was withheld";
 }
 
 TEST(CallResult, CarriesTheReportAndTheRecord) {

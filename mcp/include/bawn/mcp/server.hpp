@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bawn/contract/error.hpp"
+#include "bawn/contract/failure.hpp"
 #include "bawn/contract/json.hpp"
 #include "bawn/contract/resource.hpp"
 #include "bawn/contract/tool.hpp"
@@ -20,22 +21,14 @@
 
 namespace bawn::mcp {
 
-/// How much of an error of a tool its caller is told.
-enum class ErrorDisclosure {
-  Everything,  ///< the error's sentence, whatever its code
-  /// Sentences that are meant for the caller (invalid arguments, not found, denied, busy, …).
-  /// Broken promises inside (`Internal`, `ToolPanicked`) are answered by one general sentence and
-  /// written to the log.
-  CallerErrors,
-};
-
 /// Everything about a server that its host decides. The defaults suit one client on one machine.
 struct ServerOptions {
   std::string name = "bawn";   ///< `serverInfo.name`, never empty
   std::string title{};         ///< `serverInfo.title`, left out when empty
   std::string version = "0";   ///< `serverInfo.version`
   std::string instructions{};  ///< for the model, most important facts first; at most 2 KiB
-  ErrorDisclosure disclosure = ErrorDisclosure::Everything;
+  /// How much of a tool's error its caller is told; what is withheld is written to the log.
+  contract::ErrorDisclosure disclosure = contract::ErrorDisclosure::Full;
   /// Declares the legacy `logging` capability and answers `logging/setLevel`. Log lines go to the
   /// log in either case.
   bool logging = false;
