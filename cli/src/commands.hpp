@@ -21,6 +21,7 @@ void add_call(CLI::App& app, Action& chosen);
 void add_shell(CLI::App& app, Action& chosen);
 void add_log(CLI::App& app, Action& chosen);
 void add_reap(CLI::App& app, Action& chosen);
+void add_policy(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
 
 /// Exit status of our own failures, as timeout(1) and env(1) use it.

@@ -39,6 +39,7 @@ int run_chosen(int argc, char** argv) {
   bawn::cli::add_shell(app, chosen);
   bawn::cli::add_log(app, chosen);
   bawn::cli::add_reap(app, chosen);
+  bawn::cli::add_policy(app, chosen);
   bawn::cli::add_doctor(app, chosen);
 
   try {

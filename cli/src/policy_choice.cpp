@@ -1,18 +1,13 @@
 #include "policy_choice.hpp"
 
-#include "bawn/contract/json.hpp"
-#include "bawn/os/unique_fd.hpp"
+#include "bawn/sandbox/policy_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <filesystem>
-#include <system_error>
+#include <cstdio>
+#include <utility>
 
 namespace bawn::cli {
 namespace {
@@ -20,70 +15,37 @@ namespace {
 using contract::ErrorCode;
 using contract::Result;
 
-/// Larger than any policy a person writes.
-constexpr std::size_t kMaxPolicyBytes = 1 << 20;
-
 bool names_a_file(const std::string& word) {
   return word.find('/') != std::string::npos || word.ends_with(".json");
 }
 
-/// A policy that a command of the session could have written would be no policy.
-Result<> check_outside(const std::string& path, const std::string& workspace) {
-  std::error_code failed;
-  const std::string file = std::filesystem::weakly_canonical(path, failed).string();
-  const std::string root = std::filesystem::weakly_canonical(workspace, failed).string();
-  if (failed || file.starts_with(root.ends_with('/') ? root : root + "/")) {
+Result<ChosenPolicy> choose_base(const WallOptions& options) {
+  ChosenPolicy chosen;
+  if (names_a_file(options.policy)) {
+    auto loaded = BAWN_TRY(sandbox::load_policy_file(options.policy, options.workspace));
+    chosen.policy = std::move(loaded.policy);
+    chosen.files = std::move(loaded.files);
+  } else {
+    chosen.policy = BAWN_TRY(sandbox::preset(options.policy));
+  }
+  if (!chosen.policy.enforce && !options.allow_unconfined) {
     return contract::fail(
         ErrorCode::PermissionDenied,
-        fmt::format("the policy file {} lies in the workspace {}, where a command could have "
-                    "changed it; keep it outside",
-                    path, root));
+        fmt::format("the policy \"{}\" has no wall; add --allow-unconfined if that "
+                    "is what you want",
+                    chosen.policy.name));
   }
-  return {};
-}
-
-/// The whole file; nothing but a regular file, so that a FIFO or a device cannot hold us.
-Result<std::string> read_regular_file(const std::string& path) {
-  const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  struct stat found{};
-  if (!fd.is_open() || ::fstat(fd.get(), &found) != 0) {
-    return std::unexpected(contract::Error::from_errno(
-        errno, "open", fmt::format("cannot read the policy file {}", path)));
-  }
-  if (!S_ISREG(found.st_mode)) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          fmt::format("the policy file {} is no regular file", path));
-  }
-  std::string text(kMaxPolicyBytes + 1, '\0');
-  std::size_t size = 0;
-  for (ssize_t count = 1; count > 0 && size < text.size();) {
-    count = ::read(fd.get(), text.data() + size, text.size() - size);
-    if (count < 0) {
-      return std::unexpected(contract::Error::from_errno(
-          errno, "read", fmt::format("cannot read the policy file {}", path)));
+  chosen.policy.best_effort = chosen.policy.best_effort || options.best_effort;
+  if (!options.hosts.empty()) {
+    auto& hosts = chosen.policy.hosts;
+    hosts.insert(hosts.end(), options.hosts.begin(), options.hosts.end());
+    auto checked = sandbox::policy_from_json(sandbox::to_json(chosen.policy));
+    if (!checked) {
+      return std::unexpected(checked.error().wrap("--allow-host"));
     }
-    size += static_cast<std::size_t>(count);
+    chosen.policy = *std::move(checked);
   }
-  text.resize(size);
-  return text;
-}
-
-Result<sandbox::Policy> read_policy_file(const std::string& path, const std::string& workspace) {
-  BAWN_TRY(check_outside(path, workspace));
-  const std::string text = BAWN_TRY(read_regular_file(path));
-  if (text.size() > kMaxPolicyBytes) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          fmt::format("{} is over 1 MiB, too large for a policy file", path));
-  }
-  auto json = contract::parse_json(text);
-  if (!json) {
-    return std::unexpected(json.error().wrap(path));
-  }
-  auto policy = sandbox::policy_from_json(*json);
-  if (!policy) {
-    return std::unexpected(policy.error().wrap(path));
-  }
-  return policy;
+  return chosen;
 }
 
 }  // namespace
@@ -101,31 +63,44 @@ void add_wall_options(CLI::App& command, WallOptions& options) {
                    "Start even when a guarantee cannot be had; every report says what is missing");
   command.add_flag("--allow-unconfined", options.allow_unconfined,
                    "Permit the policy \"unconfined\", which has no wall at all");
+  command.add_option("--accept-project", options.accept_project,
+                     "Take the workspace's .bawn.json whole when it has this hash (sha256:...); "
+                     "otherwise it can only narrow the policy");
+}
+
+Result<sandbox::Policy> choose_policy_without_project(const WallOptions& options) {
+  return BAWN_TRY(choose_base(options)).policy;
+}
+
+Result<ChosenPolicy> choose_policy_with_sources(const WallOptions& options) {
+  ChosenPolicy chosen = BAWN_TRY(choose_base(options));
+  auto project = BAWN_TRY(
+      sandbox::apply_project_policy(chosen.policy, options.workspace, options.accept_project));
+  if (!project.found && options.accept_project) {
+    return contract::fail(ErrorCode::NotFound,
+                          fmt::format("--accept-project is given, and the workspace {} has no {}",
+                                      options.workspace, sandbox::kProjectPolicyName));
+  }
+  if (project.found && chosen.policy.enforce) {
+    chosen.files.push_back(fmt::format("{}/{}", options.workspace, sandbox::kProjectPolicyName));
+  }
+  if (!project.refused.empty()) {
+    chosen.warning = fmt::format(
+        "{}/{} asks for more than the policy {} gives ({}), which is left out; --accept-project {} "
+        "takes it whole",
+        options.workspace, sandbox::kProjectPolicyName, chosen.policy.name,
+        fmt::join(project.refused, ", "), project.hash);
+  }
+  chosen.policy = std::move(project.policy);
+  return chosen;
 }
 
 Result<sandbox::Policy> choose_policy(const WallOptions& options) {
-  auto policy = names_a_file(options.policy) ? read_policy_file(options.policy, options.workspace)
-                                             : sandbox::preset(options.policy);
-  if (!policy) {
-    return policy;
+  ChosenPolicy chosen = BAWN_TRY(choose_policy_with_sources(options));
+  if (!chosen.warning.empty()) {
+    std::fprintf(stderr, "bawn: %s\n", chosen.warning.c_str());
   }
-  if (!policy->enforce && !options.allow_unconfined) {
-    return contract::fail(
-        ErrorCode::PermissionDenied,
-        fmt::format("the policy \"{}\" has no wall; add --allow-unconfined if that "
-                    "is what you want",
-                    policy->name));
-  }
-  policy->best_effort = policy->best_effort || options.best_effort;
-  if (options.hosts.empty()) {
-    return policy;
-  }
-  policy->hosts.insert(policy->hosts.end(), options.hosts.begin(), options.hosts.end());
-  auto checked = sandbox::policy_from_json(sandbox::to_json(*policy));
-  if (!checked) {
-    return std::unexpected(checked.error().wrap("--allow-host"));
-  }
-  return checked;
+  return std::move(chosen.policy);
 }
 
 }  // namespace bawn::cli

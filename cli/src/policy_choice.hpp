@@ -5,6 +5,7 @@
 #include "bawn/contract/error.hpp"
 #include "bawn/sandbox/policy.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,26 @@ struct WallOptions {
   std::vector<std::string> hosts{};  ///< added to those of the policy
   bool best_effort = false;
   bool allow_unconfined = false;
+  std::optional<std::string> accept_project = std::nullopt;  ///< hash of the workspace's .bawn.json
 };
 
 void add_wall_options(CLI::App& command, WallOptions& options);
 
-/// The chosen policy: a preset, or a JSON file when the word contains a slash or ends in ".json".
+/// A policy and where it came from.
+struct ChosenPolicy {
+  sandbox::Policy policy;
+  std::vector<std::string> files;  ///< in the order in which they were applied
+  std::string warning;             ///< what the project's file asked for and did not get
+};
+
+[[nodiscard]] contract::Result<ChosenPolicy> choose_policy_with_sources(const WallOptions& options);
+
+/// The same without the workspace's .bawn.json.
+[[nodiscard]] contract::Result<sandbox::Policy> choose_policy_without_project(
+    const WallOptions& options);
+
+/// The chosen policy: a preset, or a JSON file when the word contains a slash or ends in ".json",
+/// narrowed by the workspace's .bawn.json. What that file asked for in vain goes to standard error.
 ///
 /// Errors: NotFound (neither), InvalidArgument (a bad file), PermissionDenied (unconfined without
 /// --allow-unconfined, or a file that lies in the workspace).

@@ -121,7 +121,8 @@ std::vector<std::string> default_protected_names() {
       ".vimrc",
       ".nvimrc",
       ".exrc",
-      // Agents' settings and tools.
+      // Agents' settings and tools; ours first.
+      ".bawn.json",
       ".mcp.json",
       ".claude",
       ".codex",

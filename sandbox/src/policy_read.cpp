@@ -1,3 +1,4 @@
+#include "bawn/contract/quote.hpp"
 #include "bawn/sandbox/policy.hpp"
 #include "nearest.hpp"
 #include "net/host_rules.hpp"
@@ -55,7 +56,8 @@ Result<> read_into(std::map<std::string, std::string>& value, const Json& json,
   }
   value.clear();
   for (const auto& [name, text] : json.items()) {
-    BAWN_TRY(read_into(value[name], text, fmt::format("{}.{}", path, name)));
+    BAWN_TRY(
+        read_into(value[name], text, contract::plain_or_quoted(fmt::format("{}.{}", path, name))));
   }
   return {};
 }
@@ -152,7 +154,8 @@ Result<> read_members(Struct& target, const Json& json, const std::string& prefi
       for (const Member<Struct>& entry : members) {
         known.emplace_back(entry.name);
       }
-      return bad(prefix + name, fmt::format("is not known{}", did_you_mean(name, known)));
+      return bad(contract::plain_or_quoted(prefix + name),
+                 fmt::format("is not known{}", did_you_mean(name, known)));
     }
     BAWN_TRY(found->read(target, value, prefix + name));
   }
