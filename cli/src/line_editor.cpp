@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <histedit.h>
+#include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <clocale>
 #include <cstdio>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace bawn::cli {
@@ -19,7 +22,8 @@ namespace {
 
 class PlainLines final : public LineEditor {
  public:
-  explicit PlainLines(bool terminal) : terminal_(terminal) {}
+  PlainLines(bool terminal, const Interrupts& interrupts)
+      : terminal_(terminal), interrupts_(interrupts) {}
 
   Typed read(const std::string& prompt) override {
     if (terminal_) {
@@ -28,11 +32,19 @@ class PlainLines final : public LineEditor {
     }
     Typed typed;
     for (;;) {
+      pollfd waiting[] = {{STDIN_FILENO, POLLIN, 0}, {interrupts_.fd(), POLLIN, 0}};
+      if (::poll(waiting, 2, -1) < 0) {
+        continue;
+      }
+      if (interrupts_.take()) {
+        end_line();
+        return {.end = End::Interrupted, .text = {}};
+      }
       char byte = 0;
       // One byte at a time: what stands behind the line may be meant for somebody else.
       const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
       if (got < 0 && errno == EINTR) {
-        return {.end = End::Interrupted, .text = {}};
+        continue;
       }
       if (got <= 0) {
         typed.end = typed.text.empty() ? End::EndOfInput : End::Line;
@@ -51,7 +63,35 @@ class PlainLines final : public LineEditor {
   }
 
  private:
+  /// Behind the "^C" that the terminal itself has shown.
+  void end_line() const {
+    if (terminal_) {
+      fmt::print("\n");
+    }
+  }
+
   bool terminal_;
+  const Interrupts& interrupts_;
+};
+
+/// While it lives the terminal sends no signal for Ctrl-C: it is a key like any other, from before
+/// the prompt is seen until the line is read.
+class InterruptIsKey {
+ public:
+  InterruptIsKey() { set(false); }
+  ~InterruptIsKey() { set(true); }
+  InterruptIsKey(const InterruptIsKey&) = delete;
+  InterruptIsKey& operator=(const InterruptIsKey&) = delete;
+
+ private:
+  static void set(bool signals) {
+    termios mode{};
+    if (::tcgetattr(STDIN_FILENO, &mode) != 0) {
+      return;  // the terminal is gone; reading says so
+    }
+    mode.c_lflag = signals ? mode.c_lflag | ISIG : mode.c_lflag & ~static_cast<tcflag_t>(ISIG);
+    ::tcsetattr(STDIN_FILENO, TCSADRAIN, &mode);
+  }
 };
 
 /// libedit's functions, loaded when a person's session begins, so that no other subcommand pays.
@@ -85,8 +125,8 @@ struct Library {
 
 class LibeditLines final : public LineEditor {
  public:
-  LibeditLines(const Library& library, Completer completer)
-      : library_(library), completer_(std::move(completer)) {
+  LibeditLines(const Library& library, Completer completer, const Interrupts& interrupts)
+      : library_(library), completer_(std::move(completer)), interrupts_(interrupts) {
     std::setlocale(LC_CTYPE, "");
     edit_ = library_.init("bawn", stdin, stdout, stderr);
     history_ = library_.history_init();
@@ -99,7 +139,6 @@ class LibeditLines final : public LineEditor {
     library_.set(edit_, EL_HIST, library_.history, history_);
     library_.set(edit_, EL_ADDFN, "bawn-complete", "Complete a path", &LibeditLines::complete);
     library_.set(edit_, EL_BIND, "^I", "bawn-complete", nullptr);
-    // While a line is typed Ctrl-C is a key like any other; the terminal sends no signal for it.
     library_.set(edit_, EL_SETTY, "-d", "-isig", nullptr);
     library_.set(edit_, EL_ADDFN, "bawn-interrupt", "Drop the line", &LibeditLines::interrupt);
     library_.set(edit_, EL_BIND, "^C", "bawn-interrupt", nullptr);
@@ -114,8 +153,14 @@ class LibeditLines final : public LineEditor {
   Typed read(const std::string& prompt) override {
     prompt_ = prompt;
     interrupted_ = false;
+    const InterruptIsKey no_signals;
+    if (interrupts_.take()) {
+      fmt::print("\n");  // behind the "^C" that the terminal itself has shown
+      return {.end = End::Interrupted, .text = {}};
+    }
     int count = 0;
     const char* typed = library_.gets(edit_, &count);
+    std::ignore = interrupts_.take();  // sent by another program; not meant for what comes next
     if (interrupted_) {
       return {.end = End::Interrupted, .text = {}};
     }
@@ -154,6 +199,7 @@ class LibeditLines final : public LineEditor {
 
   Library library_;
   Completer completer_;
+  const Interrupts& interrupts_;
   EditLine* edit_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
@@ -188,13 +234,13 @@ unsigned char LibeditLines::complete_word() {
 
 }  // namespace
 
-std::unique_ptr<LineEditor> LineEditor::make(Completer completer) {
+std::unique_ptr<LineEditor> LineEditor::make(Completer completer, const Interrupts& interrupts) {
   const bool terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
   Library library;
   if (terminal && library.load()) {
-    return std::make_unique<LibeditLines>(library, std::move(completer));
+    return std::make_unique<LibeditLines>(library, std::move(completer), interrupts);
   }
-  return std::make_unique<PlainLines>(terminal);
+  return std::make_unique<PlainLines>(terminal, interrupts);
 }
 
 std::string last_word(const std::string& text) {

@@ -3,6 +3,8 @@
 /// standard input is a terminal, plain lines elsewhere.
 #pragma once
 
+#include "person_call.hpp"
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,12 +27,12 @@ class LineEditor {
   };
 
   /// libedit's when it can be had, else one that reads plain lines and prints no prompt unless
-  /// standard input is a terminal.
-  static std::unique_ptr<LineEditor> make(Completer completer);
+  /// standard input is a terminal. `interrupts` outlives the editor.
+  static std::unique_ptr<LineEditor> make(Completer completer, const Interrupts& interrupts);
   virtual ~LineEditor() = default;
 
-  /// Blocks until a line was typed. Ctrl-C gives Interrupted and drops what was typed (with
-  /// libedit; plain reading leaves SIGINT to its handler).
+  /// Blocks until a line was typed. Ctrl-C gives Interrupted and drops what was typed, whether it
+  /// was typed at this prompt or since the last command ended.
   [[nodiscard]] virtual Typed read(const std::string& prompt) = 0;
   /// Remembers a whole command for the arrow keys; kept in memory only.
   virtual void remember(const std::string& command) = 0;

@@ -6,8 +6,9 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <tuple>
@@ -22,11 +23,11 @@ using shell::CallResult;
 /// How long the session waits for the end of a command before it shows what there is.
 constexpr shell::Milliseconds kGlance{50};
 
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-void note_interrupt(int /*signal*/) {
-  interrupted.store(true);
+sigset_t interrupt_alone() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGINT);
+  return signals;
 }
 
 void show(const CallResult& result) {
@@ -54,20 +55,30 @@ std::string outcome_of(const CallResult& result) {
 }  // namespace
 
 Result<std::unique_ptr<Interrupts>> Interrupts::catch_them() {
-  struct sigaction action{};
-  action.sa_handler = note_interrupt;
-  if (::sigaction(SIGINT, &action, nullptr) != 0) {
-    return std::unexpected(Error::from_errno(errno, "sigaction", "cannot catch Ctrl-C"));
+  const sigset_t interrupt = interrupt_alone();
+  os::UniqueFd signals(::signalfd(-1, &interrupt, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "signalfd", "cannot catch Ctrl-C"));
   }
-  return std::unique_ptr<Interrupts>(new Interrupts());
+  if (const int failed = ::pthread_sigmask(SIG_BLOCK, &interrupt, nullptr); failed != 0) {
+    return std::unexpected(Error::from_errno(failed, "pthread_sigmask", "cannot catch Ctrl-C"));
+  }
+  return std::unique_ptr<Interrupts>(new Interrupts(std::move(signals)));
 }
 
 Interrupts::~Interrupts() {
-  ::signal(SIGINT, SIG_DFL);
+  std::ignore = take();
+  const sigset_t interrupt = interrupt_alone();
+  ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
 }
 
-Result<CallResult> run_for_person(shell::Session& session, const std::string& text) {
-  interrupted.store(false);
+bool Interrupts::take() const noexcept {
+  signalfd_siginfo signal{};
+  return ::read(signals_.get(), &signal, sizeof signal) == sizeof signal;
+}
+
+Result<CallResult> run_for_person(shell::Session& session, const Interrupts& interrupts,
+                                  const std::string& text) {
   shell::BashRequest request;
   request.command = text;
   request.yield = kGlance;
@@ -75,7 +86,7 @@ Result<CallResult> run_for_person(shell::Session& session, const std::string& te
   show(result);
   bool stopping = false;
   while (result.state == shell::CallState::Running) {
-    if (interrupted.load() && !stopping) {
+    if (!stopping && interrupts.take()) {
       stopping = true;
       std::ignore = session.stop(result.call);
     }

@@ -9,27 +9,39 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace bawn::cli {
 
-/// While it lives SIGINT ends the running command and not this program.
+/// While it lives SIGINT is never delivered: it waits until somebody takes it, so that a Ctrl-C
+/// counts whenever it was typed.
+///
+/// Threads: made by the main thread, before others that do not block signals.
 class Interrupts {
  public:
-  /// Errors: by errno of sigaction(2).
+  /// Errors: by errno of pthread_sigmask(3) and signalfd(2).
   static contract::Result<std::unique_ptr<Interrupts>> catch_them();
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
+  /// Whether one has come since the last time. Does not block.
+  [[nodiscard]] bool take() const noexcept;
+  /// Readable while one waits.
+  [[nodiscard]] int fd() const noexcept { return signals_.get(); }
+
  private:
-  Interrupts() = default;
+  explicit Interrupts(os::UniqueFd signals) : signals_(std::move(signals)) {}
+
+  os::UniqueFd signals_;
 };
 
 /// Runs the text in the session's bash and copies its output to our streams as it comes.
 ///
-/// Blocking: until the command's foreground part ends. A SIGINT stops what it started; the result
-/// then says Cancelled. Errors: Session::run's.
+/// Blocking: until the command's foreground part ends. A SIGINT stops what it started, also one
+/// that came before it began; the result then says Cancelled. Errors: Session::run's.
 [[nodiscard]] contract::Result<shell::CallResult> run_for_person(shell::Session& session,
+                                                                 const Interrupts& interrupts,
                                                                  const std::string& text);
 
 /// The text ended within a quote, a compound command or a here-document; nothing ran.

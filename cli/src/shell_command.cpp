@@ -54,12 +54,14 @@ std::vector<std::string> complete_path(shell::Session& session, const std::strin
 
 class PersonShell {
  public:
-  PersonShell(std::shared_ptr<shell::Session> session, bool quiet)
+  PersonShell(std::shared_ptr<shell::Session> session, const Interrupts& interrupts, bool quiet)
       : session_(std::move(session)),
+        interrupts_(interrupts),
         quiet_(quiet),
         cwd_(session_->workspace()),
         editor_(LineEditor::make(
-            [this](const std::string& word) { return complete_path(*session_, cwd_, word); })) {
+            [this](const std::string& word) { return complete_path(*session_, cwd_, word); },
+            interrupts)) {
     if (const std::string limits = editor_->limits(); !limits.empty()) {
       fmt::print(stderr, "bawn: {}\n", limits);
     }
@@ -100,7 +102,7 @@ class PersonShell {
   };
 
   Answer answer(const std::string& text, bool last) {
-    const auto result = run_for_person(*session_, text);
+    const auto result = run_for_person(*session_, interrupts_, text);
     if (!result) {
       fmt::print(stderr, "bawn: {}\n", result.error().message());
       return {.status = kOwnFailure, .incomplete = false, .leave = !session_->alive()};
@@ -117,18 +119,19 @@ class PersonShell {
   }
 
   std::shared_ptr<shell::Session> session_;
+  const Interrupts& interrupts_;
   bool quiet_;
   std::string cwd_;
   std::unique_ptr<LineEditor> editor_;
 };
 
 Result<int> serve_person(const WallOptions& options, bool quiet) {
-  shell::SessionPool pool(BAWN_TRY(configure_sessions(options)));
   const auto interrupts = BAWN_TRY(Interrupts::catch_them());
+  shell::SessionPool pool(BAWN_TRY(configure_sessions(options)));
   auto session = BAWN_TRY(pool.get("main"));
   int status = 0;
   {
-    PersonShell person(std::move(session), quiet);
+    PersonShell person(std::move(session), *interrupts, quiet);
     status = person.run();
   }
   pool.close_all();

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-DEADLINE = 60  # seconds for the whole session; nothing waits for a fixed time
+DEADLINE = 100  # seconds for the whole session; nothing waits for a fixed time
 
 
 class Terminal:
@@ -52,6 +52,18 @@ def drive(terminal, has_editing):
     terminal.expect(b"ready")
     terminal.type(b"\x03")
     terminal.expect(b"[cancelled")
+
+    # At an idle prompt it gives a new one, whenever it comes: as soon as the prompt is seen, and
+    # between a command's end and the prompt (which then may come once or twice).
+    terminal.expect(b"bawn$ ")
+    terminal.type(b"\x03")
+    terminal.expect(b"bawn$ ")
+    terminal.type(b"echo o''ne\n")
+    terminal.expect(b"[exit 0 ")
+    terminal.type(b"\x03")
+    terminal.expect(b"bawn$ ")
+    terminal.type(b"echo n''ext\n")
+    terminal.expect(b"next\r\n")
 
     terminal.expect(b"bawn$ ")
     terminal.type(b"if true\n")
