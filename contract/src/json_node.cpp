@@ -134,21 +134,10 @@ Json to_json(const JsonNode& node) {
 
 namespace {
 
-// A message repeats the start of a value, never megabytes of it.
-std::string_view start_of(std::string_view text) {
-  constexpr std::size_t kShown = 256;
-  if (text.size() <= kShown) {
-    return text;
-  }
-  std::size_t end = kShown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
-    --end;
-  }
-  return text.substr(0, end);
-}
+constexpr std::size_t kShown = 256;  // bytes of a value in a message
 
 std::string cut_mark(std::string_view text) {
-  return start_of(text).size() == text.size() ? "" : fmt::format("… ({} bytes)", text.size());
+  return text.size() <= kShown ? "" : fmt::format("… ({} bytes)", text.size());
 }
 
 }  // namespace
@@ -160,9 +149,9 @@ std::string describe(const JsonNode& node) {
     case JsonNode::Kind::Boolean:
       return node.boolean ? "true" : "false";
     case JsonNode::Kind::Number:
-      return std::string(start_of(node.text)) + cut_mark(node.text);
+      return std::string(text_start(node.text, kShown)) + cut_mark(node.text);
     case JsonNode::Kind::String:
-      return quote(start_of(node.text)) + cut_mark(node.text);
+      return quote(text_start(node.text, kShown)) + cut_mark(node.text);
     case JsonNode::Kind::Array:
       return "array";
     case JsonNode::Kind::Object:

@@ -102,4 +102,15 @@ std::string plain_or_quoted(std::string_view text) {
   return plain ? std::string(text) : quoted;
 }
 
+std::string_view text_start(std::string_view text, std::size_t bytes) noexcept {
+  if (text.size() <= bytes) {
+    return text;
+  }
+  std::size_t end = bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
+    --end;
+  }
+  return text.substr(0, end);
+}
+
 }  // namespace bawn::contract

@@ -155,6 +155,15 @@ TEST(JsonSchema, MultiplesAreMultiplesAtEverySize) {
   EXPECT_TRUE(fits("10", "0"));
   EXPECT_TRUE(fits("3", "18446744073709551615"));
   EXPECT_FALSE(fits("2", "18446744073709551615"));
+  EXPECT_TRUE(fits("1e-8", "12391239123"));
+  EXPECT_TRUE(fits("0.0001", "0.0075"));
+  EXPECT_TRUE(fits("5e-324", "1e308"));
+  EXPECT_TRUE(fits("9223372036854775808", "-9223372036854775808"));
+  EXPECT_TRUE(fits("1.5", "-4.5"));
+  EXPECT_FALSE(fits("0.123456789", "1e308"));
+  EXPECT_FALSE(fits("0.0001", "0.00751"));
+  EXPECT_FALSE(fits("1e308", "5e-324"));
+  EXPECT_FALSE(fits("0.7", "1"));
   EXPECT_FALSE(fits("1", "1e-12"));
   EXPECT_FALSE(fits("0.1", "0.35"));
   EXPECT_FALSE(fits("3", "1e20"));
@@ -183,6 +192,43 @@ TEST(JsonSchema, WorkIsBoundedWhateverOneStepCosts) {
   EXPECT_NE(verdict(schema(R"({"minLength":1})"), '"' + std::string(100'000, 'x') + '"'), "");
   EXPECT_NE(verdict(schema(R"({"properties":{},"additionalProperties":true})"), members + "}"), "");
   EXPECT_EQ(verdict(schema(R"({"minLength":1})"), R"("x")"), "");
+}
+
+// Words of somebody else's schema go to a model and to terminals.
+TEST(JsonSchema, ProblemsAreOneShortPlainLineWhateverTheSchemaHolds) {
+  const std::string word = R"(e\u001b[2J\u202e\n\u007f)" + std::string(100'000, 'x') + "é";
+  const std::string quoted = "\"" + word + "\"";
+  const struct {
+    std::string schema;
+    std::string value;
+  } cases[] = {
+      {R"({"enum":[)" + quoted + "]}", "1"},
+      {R"({"const":)" + quoted + "}", "1"},
+      {R"({"pattern":"\u001b\u202e"})", R"("a")"},
+      {R"({"pattern":"()" + word + R"("})", R"("a")"},
+      {R"({"format":"date"})", quoted},
+      {R"({"required":[)" + quoted + "]}", "{}"},
+      {R"({"dependentRequired":{)" + quoted + R"(:["b"]}})", "{" + quoted + ":1}"},
+      {R"({"dependentRequired":{)" + quoted + R"(:1}})", "{}"},
+      {R"({"additionalProperties":false})", "{" + quoted + ":1}"},
+      {R"({"additionalProperties":{"type":"null"}})", "{" + quoted + ":1}"},
+      {R"({"propertyNames":false})", "{" + quoted + ":1}"},
+      {R"({"not":{}})", quoted},
+      {R"({"properties":{)" + quoted + R"(:{"type":1}}})", "{}"},
+      {R"({"$ref":"#/$defs/)" + word + R"("})", "1"},
+      {R"({"$ref":"https://)" + word + R"("})", "1"},
+      {R"({"$ref":"#/x/)" + word + R"(","x":{)" + quoted + R"(:{"type":1}}})", "1"},
+      {R"({"$schema":)" + quoted + "}", "1"},
+      {R"({"type":["null",)" + quoted + "]}", "1"},
+  };
+  for (const auto& [schema, value] : cases) {
+    const std::string problem = verdict(schema, value);
+    EXPECT_NE(problem, "") << schema.substr(0, 60);
+    EXPECT_LT(problem.size(), 700U) << schema.substr(0, 60);
+    EXPECT_EQ(problem.find_first_of("\x1b\n\x7f"), std::string::npos) << schema.substr(0, 60);
+    EXPECT_EQ(problem.find("\u202e"), std::string::npos) << schema.substr(0, 60);
+    EXPECT_EQ(parse_json(dump_json(problem)).value(), problem) << schema.substr(0, 60);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 /// Quoting of untrusted text inside messages.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,9 @@ namespace bawn::contract {
 
 /// The text itself when it is all plain and printable, quoted otherwise: one line in any case.
 [[nodiscard]] std::string plain_or_quoted(std::string_view text);
+
+/// The first bytes of a text, at most `bytes`, cut between code points: a message repeats the start
+/// of a hostile value, never megabytes of it.
+[[nodiscard]] std::string_view text_start(std::string_view text, std::size_t bytes) noexcept;
 
 }  // namespace bawn::contract

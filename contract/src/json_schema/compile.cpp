@@ -1,10 +1,13 @@
+#include "bawn/contract/json_schema.hpp"
 #include "bawn/contract/quote.hpp"
-#include "json_schema.hpp"
+#include "json_schema/compiled.hpp"
+#include "json_schema/evaluation.hpp"
+#include "json_schema/format.hpp"
+#include "json_schema/keywords.hpp"
+#include "json_schema/pointer.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cmath>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -12,187 +15,7 @@
 namespace bawn::contract {
 namespace {
 
-/// What the value of a keyword must be.
-enum class Form {
-  Schema,
-  SchemaList,
-  SchemaMap,
-  PatternMap,    ///< a SchemaMap whose names are patterns
-  Items,         ///< a schema, or under draft-07 a list of them
-  Dependencies,  ///< draft-07: names to schemas or to lists of names
-  NamesMap,
-  Names,
-  List,
-  Type,
-  Count,
-  Number,
-  Positive,
-  Flag,
-  Text,
-  Pattern,
-  Refused,
-};
-
-constexpr std::array kKeywords = std::to_array<std::pair<std::string_view, Form>>({
-    {"properties", Form::SchemaMap},
-    {"patternProperties", Form::PatternMap},
-    {"additionalProperties", Form::Schema},
-    {"propertyNames", Form::Schema},
-    {"unevaluatedProperties", Form::Schema},
-    {"required", Form::Names},
-    {"minProperties", Form::Count},
-    {"maxProperties", Form::Count},
-    {"dependentRequired", Form::NamesMap},
-    {"dependentSchemas", Form::SchemaMap},
-    {"dependencies", Form::Dependencies},
-    {"items", Form::Items},
-    {"prefixItems", Form::SchemaList},
-    {"additionalItems", Form::Schema},
-    {"contains", Form::Schema},
-    {"minContains", Form::Count},
-    {"maxContains", Form::Count},
-    {"unevaluatedItems", Form::Schema},
-    {"minItems", Form::Count},
-    {"maxItems", Form::Count},
-    {"uniqueItems", Form::Flag},
-    {"allOf", Form::SchemaList},
-    {"anyOf", Form::SchemaList},
-    {"oneOf", Form::SchemaList},
-    {"not", Form::Schema},
-    {"if", Form::Schema},
-    {"then", Form::Schema},
-    {"else", Form::Schema},
-    {"$defs", Form::SchemaMap},
-    {"definitions", Form::SchemaMap},
-    {"type", Form::Type},
-    {"enum", Form::List},
-    {"minLength", Form::Count},
-    {"maxLength", Form::Count},
-    {"pattern", Form::Pattern},
-    {"format", Form::Text},
-    {"minimum", Form::Number},
-    {"maximum", Form::Number},
-    {"exclusiveMinimum", Form::Number},
-    {"exclusiveMaximum", Form::Number},
-    {"multipleOf", Form::Positive},
-    {"$ref", Form::Text},
-    {"$anchor", Form::Text},
-    {"$dynamicRef", Form::Refused},
-    {"$recursiveRef", Form::Refused},
-});
-
-bool is_names(const Json& value) {
-  if (!value.is_array()) {
-    return false;
-  }
-  for (const Json& name : value) {
-    if (!name.is_string()) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool is_type(const Json& value) {
-  constexpr std::array<std::string_view, 7> kTypes = {"null",   "boolean", "integer", "number",
-                                                      "string", "array",   "object"};
-  if (value.is_array()) {
-    for (const Json& item : value) {
-      if (!item.is_string() || !is_type(item)) {
-        return false;
-      }
-    }
-    return !value.empty();
-  }
-  return value.is_string() && std::find(kTypes.begin(), kTypes.end(),
-                                        value.get_ref<const std::string&>()) != kTypes.end();
-}
-
-bool is_count(const Json& value) {
-  return value.is_number() && value.get<double>() >= 0 &&
-         std::trunc(value.get<double>()) == value.get<double>();
-}
-
-// The value of a keyword that holds no schema.
-bool has_plain_form(const Json& value, Form form) {
-  switch (form) {
-    case Form::Names:
-      return is_names(value);
-    case Form::List:
-      return value.is_array();
-    case Form::Type:
-      return is_type(value);
-    case Form::Count:
-      return is_count(value);
-    case Form::Number:
-      return value.is_number();
-    case Form::Positive:
-      return value.is_number() && value.get<double>() > 0;
-    case Form::Flag:
-      return value.is_boolean();
-    case Form::Text:
-    case Form::Pattern:
-      return value.is_string();
-    default:
-      return false;
-  }
-}
-
-std::string unescape_pointer(std::string_view step) {
-  std::string out;
-  for (std::size_t i = 0; i < step.size(); ++i) {
-    const bool escape = step[i] == '~' && i + 1 < step.size();
-    if (escape && (step[i + 1] == '0' || step[i + 1] == '1')) {
-      out += step[++i] == '0' ? '~' : '/';
-    } else {
-      out += step[i];
-    }
-  }
-  return out;
-}
-
-std::string unescape_percent(std::string_view text) {
-  const auto digit = [](char letter) {
-    const auto at = std::string_view("0123456789abcdef").find(static_cast<char>(letter | 0x20));
-    return at == std::string_view::npos ? -1 : static_cast<int>(at);
-  };
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool escape = text[i] == '%' && i + 2 < text.size();
-    if (escape && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
-      out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
-// The value that a JSON pointer names; null when there is none. Source: RFC 6901.
-const Json* follow_pointer(const Json& root, std::string_view pointer) {
-  const Json* current = &root;
-  while (!pointer.empty()) {
-    pointer.remove_prefix(1);
-    const std::size_t end = std::min(pointer.find('/'), pointer.size());
-    const std::string step = unescape_pointer(pointer.substr(0, end));
-    pointer.remove_prefix(end);
-    if (current->is_object()) {
-      const auto member = current->find(step);
-      if (member == current->end()) {
-        return nullptr;
-      }
-      current = &*member;
-    } else if (current->is_array() && !step.empty() && step.size() < 8 &&
-               step.find_first_not_of("0123456789") == std::string::npos &&
-               std::stoul(step) < current->size()) {
-      current = &(*current)[std::stoul(step)];
-    } else {
-      return nullptr;
-    }
-  }
-  return current;
-}
+using detail::Form;
 
 struct Reference {
   const Json* from;
@@ -230,7 +53,7 @@ class Compiler {
         name != "https://json-schema.org/draft/2020-12/schema#" && !name.empty()) {
       return fail(ErrorCode::InvalidArgument,
                   fmt::format("unsupported $schema {}: draft 2020-12 and draft-07 are supported",
-                              quote(name.substr(0, 128))));
+                              quote(text_start(name, 128))));
     }
     return {};
   }
@@ -240,7 +63,7 @@ class Compiler {
   }
 
   static std::string below(const std::string& where, std::string_view step) {
-    return where + "/" + plain_or_quoted(step.substr(0, 64));
+    return where + "/" + plain_or_quoted(text_start(step, 64));
   }
 
   Result<> walk(const Json& schema, const std::string& where) {
@@ -251,7 +74,7 @@ class Compiler {
       return problem(where, "a schema must be an object, true or false");
     }
     BAWN_TRY(note_names(schema, where));
-    for (const auto& [keyword, form] : kKeywords) {
+    for (const auto& [keyword, form] : detail::keywords()) {
       const auto found = schema.find(keyword);
       if (found != schema.end()) {
         BAWN_TRY(check(*found, form, below(where, keyword)));
@@ -299,7 +122,7 @@ class Compiler {
       default:
         break;
     }
-    if (!has_plain_form(value, form)) {
+    if (!detail::has_plain_form(value, form)) {
       return problem(where, "the keyword's value has a wrong form");
     }
     return form == Form::Pattern ? add_pattern(value.get_ref<const std::string&>(), where)
@@ -324,7 +147,7 @@ class Compiler {
       const std::string step = below(where, it.key());
       const bool names =
           form == Form::NamesMap || (form == Form::Dependencies && it.value().is_array());
-      if (names && !is_names(it.value())) {
+      if (names && !detail::is_names(it.value())) {
         return problem(step, "must be a list of names");
       }
       if (form == Form::PatternMap) {
@@ -361,22 +184,21 @@ class Compiler {
     if (reference.text == "#") {
       target = &out_.root;
     } else if (reference.text.starts_with("#/")) {
-      target =
-          follow_pointer(out_.root, unescape_percent(std::string_view(reference.text).substr(1)));
+      target = detail::follow_pointer(out_.root, std::string_view(reference.text).substr(1));
     } else if (reference.text.starts_with('#')) {
       const auto anchor = anchors_.find(reference.text.substr(1));
       target = anchor != anchors_.end() ? anchor->second : nullptr;
     } else {
       return problem(reference.where,
                      fmt::format("$ref {} leaves the document; only local ones are followed",
-                                 quote(reference.text.substr(0, 128))));
+                                 quote(text_start(reference.text, 128))));
     }
     if (target == nullptr) {
       return problem(reference.where,
-                     fmt::format("$ref {} leads nowhere", quote(reference.text.substr(0, 128))));
+                     fmt::format("$ref {} leads nowhere", quote(text_start(reference.text, 128))));
     }
     out_.targets[reference.from] = target;
-    return walk(*target, reference.text.substr(0, 128));
+    return walk(*target, plain_or_quoted(text_start(reference.text, 128)));
   }
 
   detail::CompiledSchema& out_;

@@ -1,5 +1,6 @@
+#include "json_schema/format.hpp"
+
 #include "bawn/contract/codec_types.hpp"
-#include "json_schema.hpp"
 
 #include <arpa/inet.h>
 
