@@ -113,6 +113,13 @@ struct Signal {
   explicit Signal(const asio::any_io_executor& executor) : timer(executor) {}
   asio::steady_timer timer;
   bool gone = false;
+  /// Set by every wake-up: one that comes while the request writes must not be slept over.
+  bool woken = false;
+
+  void wake() {
+    woken = true;
+    timer.cancel();
+  }
 };
 
 /// Also when the coroutine is dropped with the loop: threads of calls may hold the outlet longer.
@@ -157,6 +164,9 @@ class Connection {
     }
     if (parser.get().method() == http::verb::post && !co_await read_body(parser)) {
       co_return false;
+    }
+    if (front_->stopping) {
+      co_return co_await refuse(refusal(http::status::service_unavailable, "the server is ending"));
     }
     ++front_->active;
     const bool go_on = co_await handle(parser.get());
@@ -312,9 +322,8 @@ class Connection {
     const auto signal = std::make_shared<Signal>(stream_.get_executor());
     const Accepts accepts = accepts_of(request);
     const auto outlet = std::make_shared<HttpOutlet>(
-        accepts.stream && request.version() >= 11, front_->options.max_stream_bytes, [signal] {
-          asio::post(signal->timer.get_executor(), [signal] { signal->timer.cancel(); });
-        });
+        accepts.stream && request.version() >= 11, front_->options.max_stream_bytes,
+        [signal] { asio::post(signal->timer.get_executor(), [signal] { signal->wake(); }); });
     const Closing closing{outlet};
     if (request.method() == http::verb::get) {
       co_return co_await stream_of(session, outlet, signal);
@@ -326,11 +335,13 @@ class Connection {
   awaitable<bool> stream_of(HttpSessionPtr session, Outlets outlet,
                             std::shared_ptr<Signal> signal) {
     session->outlet->attach(outlet);
-    --front_->active;  // an ending server does not wait for it
+    --front_->active;  // an ending server waits for it only once all calls are answered
+    ++front_->streams;
     // A named object: GCC 12 destroys such a temporary in a co_await expression twice.
     Waiting waiting{.peer = session->peer, .outlet = outlet, .signal = signal};
     waiting.stream_at = Clock::now();
     const bool go_on = co_await wait_for_answer(std::move(waiting));
+    --front_->streams;
     ++front_->active;
     session->used = Clock::now();
     co_return go_on;
@@ -399,6 +410,7 @@ class Connection {
     bool watching = false;
     auto comment_at = Clock::time_point::max();
     while (true) {
+      waiting.signal->woken = false;
       HttpOutlet::Taken taken = waiting.outlet->take();
       if (taken.overflowed || waiting.signal->gone) {
         leave(waiting);
@@ -465,6 +477,9 @@ class Connection {
       }
       until = std::min(until, *due);
     }
+    if (waiting.signal->woken) {
+      co_return;
+    }
     waiting.signal->timer.expires_at(until);
     co_await waiting.signal->timer.async_wait(kToken);
   }
@@ -476,7 +491,7 @@ class Connection {
       char byte = 0;
       const auto got = ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
       signal->gone = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
-      signal->timer.cancel();
+      signal->wake();
     }
   }
 

@@ -81,6 +81,12 @@ void HttpFront::end(const HttpSessionPtr& session) {
   sessions_.erase(session->id);
 }
 
+void HttpFront::end_streams() {
+  for (const auto& [id, session] : sessions_) {
+    session->outlet->attach(nullptr);
+  }
+}
+
 void HttpFront::forget_idle() {
   const auto oldest = Clock::now() - options.session_idle;
   std::vector<HttpSessionPtr> idle;

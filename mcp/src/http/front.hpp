@@ -49,6 +49,8 @@ class HttpFront {
   /// Null for one that is unknown, over, or another account's.
   [[nodiscard]] HttpSessionPtr find(const std::string& id, const std::string& account);
   void end(const HttpSessionPtr& session);
+  /// Ends the streams of all sessions, once what is queued on them is written.
+  void end_streams();
 
   /// Peers that are on their own, so that an ending server can reach them.
   void track(const std::shared_ptr<Peer>& peer);
@@ -56,6 +58,7 @@ class HttpFront {
 
   bool stopping = false;
   std::size_t active = 0;           ///< requests that are not answered yet
+  std::size_t streams = 0;          ///< open streams of legacy sessions
   std::function<void()> on_change;  ///< `active` fell, or a connection ended
   std::size_t connections = 0;
 

@@ -7,6 +7,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -20,6 +21,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <functional>
 #include <future>
 #include <stop_token>
 #include <thread>
@@ -94,6 +96,7 @@ class HttpService {
       });
     }
     asio::co_spawn(io_, accept(), asio::detached);
+    const auto work = asio::make_work_guard(io_);
     std::thread thread([this] { io_.run(); });
     if (front_->options.on_ready) {
       front_->options.on_ready(acceptor_->local_endpoint().port());
@@ -141,9 +144,9 @@ class HttpService {
   /// On the thread of the connections.
   void changed() {
     room_.cancel();
-    if (front_->stopping && front_->active == 0 && waits_) {
+    if (waits_ && front_->active == 0 && front_->streams == 0) {
       waits_ = false;
-      answered_.set_value();
+      written_.set_value();
     }
   }
 
@@ -162,10 +165,20 @@ class HttpService {
     ended.wait();
   }
 
+  /// Runs `work` on the thread of the connections, and waits for it.
+  void on_thread(const std::function<void()>& work) {
+    std::promise<void> done;
+    asio::post(io_, [&] {
+      work();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+
   HttpEnd wind_down() {
     const auto deadline = Clock::now() + front_->options.stop_grace;
-    auto answered = answered_.get_future();
-    asio::post(io_, [this] {
+    // Only then is it certain that no further call reaches the workers unseen.
+    on_thread([this] {
       boost::system::error_code ignored;
       front_->stopping = true;
       acceptor_->close(ignored);
@@ -173,18 +186,24 @@ class HttpService {
         peer->end_subscriptions();
       }
       front_->core->waiting->abandon(nullptr);
-      waits_ = true;
-      changed();
     });
-    if (!front_->workers->wait_idle(deadline)) {
-      asio::post(io_, [this] {
+    bool idle = front_->workers->wait_idle(deadline);
+    if (!idle) {
+      on_thread([this] {
         for (const auto& peer : front_->peers()) {
           peer->interrupt();
         }
       });
-      static_cast<void>(front_->workers->wait_idle(Clock::now() + front_->options.cancel_grace));
+      idle = front_->workers->wait_idle(Clock::now() + front_->options.cancel_grace);
     }
-    answered.wait_for(front_->options.cancel_grace);
+    auto written = written_.get_future();
+    on_thread([this] {
+      front_->end_streams();
+      waits_ = true;
+      changed();
+    });
+    // A call that ignores its cancellation is never answered: nothing to wait for.
+    written.wait_for(idle ? front_->options.flush_grace : front_->options.cancel_grace);
     return {.abandoned_calls = front_->workers->stop()};
   }
 
@@ -194,7 +213,7 @@ class HttpService {
   asio::steady_timer room_;
   std::optional<tcp::acceptor> acceptor_;
   std::promise<void> stop_;
-  std::promise<void> answered_;
+  std::promise<void> written_;
   bool stopped_ = false;  // these two on the thread of the connections
   bool waits_ = false;
 };

@@ -4,9 +4,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt, check, processesWith, textOf, until, workspace } from './support.mjs';
 
-const kGoneMs = 200; // a cancelled call's processes are gone after this long, milliseconds
-const kStartedMs = 5_000;
-
 async function keepsState(bash) {
   await bash('mkdir -p sub && cd sub && where=here && greet() { echo "hello from $where"; }');
   const later = textOf(await bash('basename "$PWD"; greet'));
@@ -14,20 +11,20 @@ async function keepsState(bash) {
 }
 
 async function startsBackgroundJob(bash, marker) {
-  const start = performance.now();
-  await bash(`sleep ${marker} & echo started`);
-  const took = performance.now() - start;
-  check('a background job does not hold its call', took < 3_000, `${took} ms`);
+  const started = await bash(`sleep ${marker} & echo started`);
+  check('a background job does not hold its call', started?.structuredContent?.state === 'finished', started);
   const jobs = textOf(await bash('jobs'));
   check('a background job persists', jobs.includes(marker), jobs);
-  check('and really runs', processesWith(`sleep\0${marker}`).length === 1, processesWith(marker));
+  // The call may return before the job has become `sleep`.
+  const runs = await until(() => processesWith(`sleep\0${marker}`).length === 1);
+  check('and really runs', runs !== undefined, processesWith(marker));
 }
 
 async function endsBackgroundJob(bash, marker) {
   check('the background job of an earlier call outlives a cancellation',
     processesWith(`sleep\0${marker}`).length === 1, processesWith(marker));
   await bash('kill %1; wait');
-  const gone = await until(() => processesWith(`sleep\0${marker}`).length === 0, kGoneMs);
+  const gone = await until(() => processesWith(`sleep\0${marker}`).length === 0);
   check('and can be ended by the shell', gone !== undefined, processesWith(marker));
 }
 
@@ -38,20 +35,20 @@ async function cancels(call, marker) {
     (result) => `answered: ${JSON.stringify(result)}`,
     () => 'aborted',
   );
-  const running = await until(() => processesWith(`sleep\0${marker}`).length >= 3, kStartedMs);
+  const running = await until(() => processesWith(`sleep\0${marker}`).length >= 3);
   check('the command to cancel runs', running !== undefined, processesWith(marker));
   controller.abort('the user stopped it');
-  const gone = await until(() => processesWith(`sleep\0${marker}`).length === 0, kStartedMs);
-  console.log(`       gone after ${gone === undefined ? '> 5000' : gone.toFixed(1)} ms`);
-  check(`its processes are gone within ${kGoneMs} ms`, gone !== undefined && gone <= kGoneMs, processesWith(marker));
+  const gone = await until(() => processesWith(`sleep\0${marker}`).length === 0);
+  console.log(`       gone after ${gone?.toFixed(1)} ms`);
+  check('its processes are gone', gone !== undefined, processesWith(marker));
   check('the client sees an abort', (await answer) === 'aborted', await answer);
 }
 
 /** Runs it all; `call` returns a promise of a tool result. */
 export async function useShell(call) {
   const bash = (command) => call('bash', { command });
-  // A duration that no other process of this machine has in its command line.
-  const marker = () => `60.${String(process.pid)}${String(Math.floor(Math.random() * 1e6))}`;
+  // A duration that no other process of this machine has in its command line, longer than any wait here.
+  const marker = () => `6000.${String(process.pid)}${String(Math.floor(Math.random() * 1e6))}`;
   await attempt('state persists', () => keepsState(bash));
   const job = marker();
   await attempt('a background job persists', () => startsBackgroundJob(bash, job));

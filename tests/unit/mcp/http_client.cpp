@@ -18,7 +18,7 @@ namespace {
 
 using contract::Json;
 
-constexpr int kPatienceMs = 10'000;
+constexpr int kPatienceMs = 60'000;
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -162,7 +162,7 @@ HttpFixture::HttpFixture(std::vector<contract::ToolPtr> tools, ServerOptions ser
   serving_ = std::async(std::launch::async, [this, options = std::move(options)] {
     return serve_http(server_, options);
   });
-  EXPECT_EQ(port.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  EXPECT_EQ(port.wait_for(std::chrono::minutes(1)), std::future_status::ready);
   port_ = port.get();
 }
 

@@ -33,11 +33,11 @@ class HttpConnection {
   HttpConnection& operator=(const HttpConnection&) = delete;
 
   void write(std::string_view bytes) const;
-  /// Reads until `text` has come; false when the connection ends or 10 s pass.
+  /// Reads until `text` has come; false when the connection ends or a minute passes.
   bool read_until(std::string_view text);
   /// A whole reply; status 0 when none comes.
   HttpReply reply();
-  /// True when the other side has closed within 10 s.
+  /// True when the other side has closed within a minute.
   bool is_closed();
   void close();
   [[nodiscard]] const std::string& seen() const { return buffer_; }

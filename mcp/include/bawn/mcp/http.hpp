@@ -64,6 +64,7 @@ struct HttpOptions {
   std::chrono::milliseconds session_idle = std::chrono::minutes(30);
   std::chrono::milliseconds stop_grace{1500};   ///< for running calls when the server ends
   std::chrono::milliseconds cancel_grace{300};  ///< and for what they return after cancellation
+  std::chrono::milliseconds flush_grace{3000};  ///< for clients to take what is queued for them
 
   /// Blocks SIGTERM, SIGINT and SIGHUP in the calling thread and takes them as the end.
   bool handle_signals = true;
