@@ -1,12 +1,14 @@
 /// \file
-/// Each attack of attacks.cpp, in each mode of the wall. The control runs the same code outside the
-/// wall and must succeed: a denial that would have happened anyway proves nothing.
+/// Each attack, in each mode of the wall. The control runs the same code outside the wall and must
+/// succeed: a denial that would have happened anyway proves nothing. Inside, the errno must be one
+/// of those that the attack names, and nothing outside may have changed.
 
 #include "arena.hpp"
 #include "attacks.hpp"
 #include "support/requirements.hpp"
 #include "support/run_program.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,63 +25,106 @@ namespace {
 constexpr unsigned kOrdinaryUser = 12345;
 // By path: an ordinary user may not reach what a version manager puts into root's PATH.
 constexpr const char* kPython = "/usr/bin/python3";
-
-struct Mode {
-  const char* name;
-  unsigned uid;              ///< who starts bawn
-  const char* features_off;  ///< what the probe must not find
-};
+/// What the probe must not find, by the name of the mode.
+constexpr const char* kModes[] = {"", "namespaces", "landlock"};
 
 struct Case {
-  Mode mode;
+  unsigned uid = 0;  ///< who starts bawn
   Attack attack;
 };
 
 void PrintTo(const Case& tried, std::ostream* out) {  // NOLINT(readability-identifier-naming)
-  *out << tried.attack.code;
+  *out << tried.attack.policy;
 }
 
 std::vector<Case> all_cases() {
-  const std::vector<Mode> modes = {{"RootAllLayers", 0, ""},
-                                   {"RootNoNamespaces", 0, "namespaces"},
-                                   {"RootNoLandlock", 0, "landlock"},
-                                   {"UserAllLayers", kOrdinaryUser, ""},
-                                   {"UserNoNamespaces", kOrdinaryUser, "namespaces"}};
   std::vector<Case> cases;
-  for (const Mode& mode : modes) {
-    const bool without_namespaces = std::string_view(mode.features_off) == "namespaces";
-    for (const Attack& attack : attacks()) {
-      if ((attack.root_only && mode.uid != 0) || (attack.needs_namespaces && without_namespaces)) {
-        continue;
-      }
-      cases.push_back({mode, attack});
+  for (const Attack& attack : attacks()) {
+    cases.push_back({0, attack});
+    if (!attack.has(kRootOnly)) {
+      cases.push_back({kOrdinaryUser, attack});
     }
   }
   return cases;
 }
 
 std::string script(const Arena& arena, const Attack& attack) {
-  return arena.prelude() + "try:\n    " + attack.code +
-         "\n    print('done')\nexcept OSError as e:\n    "
-         "print(errno.errorcode.get(e.errno, type(e).__name__))\n";
+  std::string body;
+  for (const char letter : "\n" + attack.code) {
+    body += letter;
+    body += letter == '\n' ? "    " : "";
+  }
+  return arena.prelude() + "\n\ntry:" + body +
+         "\n    print('done')\nexcept OSError as e:\n"
+         "    print(errno.errorcode.get(e.errno, type(e).__name__))\n"
+         "except Held as how:\n    print(how)\n";
 }
 
-ProgramResult outside(const Case& tried) {
-  const Arena arena(tried.mode.uid);
-  return run_program({.argv = {kPython, "-c", script(arena, tried.attack)},
-                      .directory = arena.workspace(),
-                      .uid = tried.mode.uid});
+std::vector<std::string> started(const Arena& arena, const Attack& attack,
+                                 std::vector<std::string> argv) {
+  if (attack.has(kInherits)) {
+    argv.insert(argv.begin(),
+                {"/bin/bash", "-c",
+                 fmt::format("exec 7<>{0}/file 8<{0} 9<>/dev/tcp/127.0.0.1/{1} && exec \"$@\"",
+                             arena.outside(), arena.token().substr(arena.token().rfind('-') + 1)),
+                 "bash"});
+  }
+  return argv;
 }
 
-ProgramResult inside(const Case& tried) {
-  const Arena arena(tried.mode.uid);
-  return run_program({.argv = {BAWN_PROGRAM, "run", "--workspace", arena.workspace(), "--",
-                               "/usr/bin/python3", "-c", script(arena, tried.attack)},
-                      .directory = arena.workspace(),
-                      .env = {{"HOME", arena.home()},
-                              {"BAWN_FEATURES_OFF", tried.mode.features_off},
-                              {"TMPDIR", "/tmp"}},
-                      .uid = tried.mode.uid});
+/// The control: the same outside the wall.
+void expect_to_work(const Case& tried, std::string& absent) {
+  const Arena arena(tried.uid);
+  const auto result = run_program(
+      {.argv = started(arena, tried.attack, {kPython, "-c", script(arena, tried.attack)}),
+       .directory = arena.workspace(),
+       .env = {{"ESCAPE_API_KEY", "secret"}},
+       .uid = tried.uid});
+  const bool happened = tried.attack.happened == nullptr || tried.attack.happened(arena);
+  if (result.out == "done\n" && happened) {
+    return;
+  }
+  ASSERT_TRUE(tried.attack.has(kMayBeAbsent))
+      << "the control failed: " << result.out << result.err << (happened ? "" : "no evidence");
+  absent = result.out + result.err;
+}
+
+ProgramResult run_inside(const Case& tried, const Arena& arena, const char* features_off) {
+  std::string policy = tried.attack.policy;
+  const TempDir scratch;
+  if (policy.starts_with('{')) {
+    policy = scratch.write("policy.json", policy);
+    std::filesystem::permissions(scratch.path(), std::filesystem::perms::others_exec,
+                                 std::filesystem::perm_options::add);
+  }
+  return run_program(
+      {.argv = started(arena, tried.attack,
+                       {BAWN_PROGRAM, "run", "--policy", policy, "--workspace", arena.workspace(),
+                        "--", kPython, "-c", script(arena, tried.attack)}),
+       .directory = arena.workspace(),
+       .env = {{"HOME", arena.home()},
+               {"BAWN_FEATURES_OFF", features_off},
+               {"ESCAPE_API_KEY", "secret"},
+               {"TMPDIR", "/tmp"}},
+       .uid = tried.uid});
+}
+
+void expect_to_be_held(const Case& tried, const char* features_off) {
+  SCOPED_TRACE(fmt::format("without: {}", features_off[0] == '\0' ? "nothing" : features_off));
+  const Arena arena(tried.uid);
+  const std::string before = arena.state();
+  auto result = run_inside(tried, arena, features_off);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_FALSE(result.out.empty());
+  result.out.pop_back();
+  EXPECT_EQ(arena.state(), before);
+  if (tried.attack.happened != nullptr) {
+    EXPECT_FALSE(tried.attack.happened(arena));
+    if (result.out == "done") {
+      return;  // to something of the session's own
+    }
+  }
+  EXPECT_THAT(tried.attack.held_by, ::testing::Contains(result.out)) << result.err;
 }
 
 class AnEscape : public ::testing::TestWithParam<Case> {};
@@ -90,23 +135,25 @@ TEST_P(AnEscape, IsHeldByTheWall) {
   BAWN_REQUIRE("git");
   BAWN_REQUIRE("landlock");
   BAWN_REQUIRE("user-namespaces");
-  if (tried.mode.uid != ::geteuid()) {
+  if (tried.uid != ::geteuid()) {
     BAWN_REQUIRE("root");
   }
-  const auto control = outside(tried);
-  if (tried.attack.may_be_absent && control.out != "done\n") {
-    GTEST_SKIP() << "this machine does not have it: " << control.out << control.err;
+  std::string absent;
+  expect_to_work(tried, absent);
+  for (const char* features_off : kModes) {
+    const std::string_view off = features_off;
+    const bool open = off == "namespaces" && tried.attack.has(kNeedsNamespaces);
+    if (!open && !HasFatalFailure()) {
+      expect_to_be_held(tried, features_off);
+    }
   }
-  ASSERT_EQ(control.out, "done\n") << "the control failed: " << control.err;
-  auto result = inside(tried);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  ASSERT_FALSE(result.out.empty());
-  result.out.pop_back();
-  EXPECT_THAT(tried.attack.held_by, ::testing::Contains(result.out)) << result.err;
+  if (!absent.empty() && !HasFailure()) {
+    GTEST_SKIP() << "held, but this machine does not have it outside either: " << absent;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Wall, AnEscape, ::testing::ValuesIn(all_cases()), [](const auto& tested) {
-  return std::string(tested.param.mode.name) + "_" + tested.param.attack.name;
+  return std::string(tested.param.uid == 0 ? "Root_" : "User_") + tested.param.attack.name;
 });
 
 }  // namespace
