@@ -1,7 +1,9 @@
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/poll.hpp"
 #include "bawn/os/procfs.hpp"
+#include "bawn/sandbox/relay.hpp"
 #include "file_client.hpp"
+#include "spawn_request.hpp"
 #include "warden_launch.hpp"
 #include "wire_encode.hpp"
 
@@ -20,13 +22,6 @@
 namespace bawn::sandbox {
 
 namespace {
-
-constexpr std::size_t kMaxCall = 128;
-constexpr std::string_view kMarker = "BAWN_CALL=";
-
-Error invalid(std::string sentence) {
-  return {ErrorCode::InvalidArgument, std::move(sentence)};
-}
 
 class StartedChild final : public Child {
  public:
@@ -84,71 +79,6 @@ class StartedChild final : public Child {
   os::UniqueFd go_;
 };
 
-Result<> check(const SpawnSpec& spec) {
-  const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
-  if (spec.argv.empty()) {
-    return std::unexpected(invalid("the command is empty"));
-  }
-  if (std::ranges::any_of(spec.argv, has_nul) || std::ranges::any_of(spec.env, has_nul) ||
-      has_nul(spec.cwd)) {
-    return std::unexpected(
-        invalid("a NUL byte cannot be passed in an argument, the environment or a path"));
-  }
-  if (spec.cwd.empty() || spec.cwd.front() != '/') {
-    return std::unexpected(
-        invalid(fmt::format("the working directory {:?} is not an absolute path", spec.cwd)));
-  }
-  if (spec.writable_only && std::ranges::any_of(*spec.writable_only, has_nul)) {
-    return std::unexpected(invalid("a path that stays writable holds a NUL byte"));
-  }
-  if (spec.call.size() > kMaxCall || has_nul(spec.call)) {
-    return std::unexpected(invalid(fmt::format("a call's marker has at most {} bytes", kMaxCall)));
-  }
-  return {};
-}
-
-Result<std::string> encode(const SpawnSpec& spec) {
-  wire::Writer out;
-  const auto bit = [](bool set, std::uint32_t flag) { return set ? flag : 0U; };
-  out.u32(bit(spec.standard_input.is_open(), wire::kHasInput) |
-          bit(spec.standard_output.is_open(), wire::kHasOutput) |
-          bit(spec.standard_error.is_open(), wire::kHasError) |
-          bit(spec.new_session || spec.controlling_terminal, wire::kNewSession) |
-          bit(spec.controlling_terminal, wire::kTerminal) |
-          bit(spec.writable_only.has_value(), wire::kReadOnly));
-  out.text(spec.cwd).text(spec.call);
-  out.u32(static_cast<std::uint32_t>(spec.argv.size()));
-  for (const std::string& word : spec.argv) {
-    out.text(word);
-  }
-  const auto stays = [&](const std::string& entry) {
-    return spec.call.empty() || !entry.starts_with(kMarker);
-  };
-  out.u32(static_cast<std::uint32_t>(std::ranges::count_if(spec.env, stays)) +
-          (spec.call.empty() ? 0U : 1U));
-  for (const std::string& entry : spec.env) {
-    if (stays(entry)) {
-      out.text(entry);
-    }
-  }
-  if (!spec.call.empty()) {
-    out.text(fmt::format("{}{}", kMarker, spec.call));
-  }
-  if (spec.writable_only) {
-    out.u32(static_cast<std::uint32_t>(spec.writable_only->size()));
-    for (const std::string& path : *spec.writable_only) {
-      out.text(path);
-    }
-  }
-  if (out.data().size() > wire::kMaxPayload) {
-    return std::unexpected(invalid(
-        fmt::format("arguments and environment together have {} bytes, at most {} can be passed; "
-                    "use a file or the standard input",
-                    out.data().size(), wire::kMaxPayload)));
-  }
-  return out.data();
-}
-
 /// The child says through its go socket whether it could enter its working directory. It does that
 /// itself, since a directory on a dead mount would keep the warden from everything else.
 ///
@@ -182,10 +112,7 @@ Result<> await_directory(const os::UniqueFd& go, os::UniqueFd& listener) {
     listener.reset(fd);
   }
   if (count == sizeof errnum && errnum != 0) {
-    return std::unexpected(
-        Error::from_errno(errnum, "chdir",
-                          fmt::format("cannot start a process: {} failed",
-                                      wire::to_text(wire::Step::WorkingDirectory))));
+    return std::unexpected(directory_error(errnum));
   }
   return {};
 }
@@ -206,9 +133,7 @@ class WardenClient final : public Warden {
   [[nodiscard]] std::uint64_t pid_namespace() const noexcept override {
     return launched_.pid_namespace;
   }
-  [[nodiscard]] std::shared_ptr<Egress> egress() const override {
-    return launched_.egress;
-  }
+  [[nodiscard]] std::shared_ptr<Egress> egress() const override { return launched_.egress; }
   [[nodiscard]] bool alive() const noexcept override {
     if (launched_.link->reads_by_waiting()) {
       launched_.link->take_pending();
@@ -217,8 +142,7 @@ class WardenClient final : public Warden {
   }
 
   [[nodiscard]] Result<std::unique_ptr<Child>> spawn(SpawnSpec spec) override {
-    BAWN_TRY(check(spec));
-    const std::string payload = BAWN_TRY(encode(spec));
+    const std::string payload = BAWN_TRY(encode_spawn(spec));
     os::SocketPair go = BAWN_TRY(os::SocketPair::make());
     std::vector<int> fds;
     for (const os::UniqueFd* fd :
@@ -231,7 +155,7 @@ class WardenClient final : public Warden {
     auto answer = launched_.link->ask_spawn(payload, fds, state);
     go.far.reset();  // or the end of a child that never gets to its go would not be seen
     if (!answer) {
-      return std::unexpected(explain(spec, std::move(answer).error()));
+      return std::unexpected(explain_spawn(spec, std::move(answer).error()));
     }
     wire::Reader in(reinterpret_cast<const unsigned char*>(answer->payload.data()),
                     answer->payload.size());
@@ -242,7 +166,7 @@ class WardenClient final : public Warden {
     const auto started = pidfd ? os::start_time(pidfd->pid()) : Result<std::uint64_t>(0);
     os::UniqueFd listener;
     if (auto placed = await_directory(go.near, listener); !placed) {
-      return std::unexpected(explain(spec, std::move(placed).error()));
+      return std::unexpected(explain_spawn(spec, std::move(placed).error()));
     }
     if (listener.is_open() && launched_.egress != nullptr) {
       launched_.egress->supervise(std::move(listener));
@@ -255,14 +179,8 @@ class WardenClient final : public Warden {
   }
 
   [[nodiscard]] Result<int> signal(const SignalTarget& target, int signal) override {
-    if (target.call.size() > kMaxCall || target.call.find('\0') != std::string::npos) {
-      return std::unexpected(invalid("no call has such a marker"));
-    }
-    wire::Writer out;
-    out.u32(static_cast<std::uint32_t>(target.kind)).u32(static_cast<std::uint32_t>(target.id));
-    out.text(target.call).u64(target.not_before);
-    out.u32(static_cast<std::uint32_t>(target.keep_pid)).u32(static_cast<std::uint32_t>(signal));
-    const Frame answer = BAWN_TRY(launched_.link->ask(wire::Type::Signal, out.data(), {}));
+    const std::string payload = BAWN_TRY(encode_signal(target, signal));
+    const Frame answer = BAWN_TRY(launched_.link->ask(wire::Type::Signal, payload, {}));
     wire::Reader in(reinterpret_cast<const unsigned char*>(answer.payload.data()),
                     answer.payload.size());
     return in.i32();
@@ -284,13 +202,6 @@ class WardenClient final : public Warden {
   [[nodiscard]] const std::shared_ptr<WardenLink>& link() const noexcept { return launched_.link; }
 
  private:
-  static Error explain(const SpawnSpec& spec, Error error) {
-    if (error.errnum() == 0 && error.code() != ErrorCode::DeadlineExceeded) {
-      return error;
-    }
-    return error.wrap(fmt::format("cannot start {:?} in {:?}", spec.argv.front(), spec.cwd));
-  }
-
   Launched launched_;
   FilePlan file_plan_;
   std::mutex closing_;
@@ -323,22 +234,10 @@ Result<std::vector<ProcessInfo>> WardenClient::tree() {
     const auto found = numbers.find(inside);
     return !own_namespace ? inside : found == numbers.end() ? 0 : found->second;
   };
-  wire::Reader in(reinterpret_cast<const unsigned char*>(answer.payload.data()),
-                  answer.payload.size());
-  std::vector<ProcessInfo> processes(in.count(40));
+  std::vector<ProcessInfo> processes = BAWN_TRY(decode_tree(answer.payload));
   for (ProcessInfo& process : processes) {
-    process.inside_pid = in.i32();
     process.pid = host(process.inside_pid);
-    process.parent = host(in.i32());
-    process.pgid = in.i32();
-    process.sid = in.i32();
-    process.start_time = in.u64();
-    process.state = static_cast<char>(in.u32());
-    process.call = in.text();
-    process.name = in.text();
-  }
-  if (!in.finished()) {
-    return contract::fail(ErrorCode::Internal, "the warden's process list is malformed");
+    process.parent = host(process.parent);
   }
   // Ended between the two looks: no host number any more.
   std::erase_if(processes, [](const ProcessInfo& process) { return process.pid == 0; });
@@ -387,6 +286,9 @@ void WardenClient::abandon() {
 }  // namespace
 
 Result<std::shared_ptr<Warden>> Warden::start(const SessionPlan& plan, const Options& options) {
+  if (options.relay != nullptr) {
+    return options.relay->start(plan);
+  }
   Launched launched = BAWN_TRY(launch_warden(plan, options));
   const bool forked = launched.life.is_open();
   auto warden =

@@ -21,6 +21,8 @@ wire::Reader reader_of(const Frame& frame) {
   return {reinterpret_cast<const unsigned char*>(frame.payload.data()), frame.payload.size()};
 }
 
+}  // namespace
+
 Error refusal(const Frame& frame) {
   wire::Reader in = reader_of(frame);
   const auto step = static_cast<wire::Step>(in.u32());
@@ -45,8 +47,6 @@ ExitStatus exit_status(const Frame& frame) {
   result.peak_rss_bytes = in.u64();
   return result;
 }
-
-}  // namespace
 
 int ExitStatus::shell_code() const noexcept {
   return signal ? 128 + *signal : code.value_or(0);

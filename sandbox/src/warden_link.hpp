@@ -37,6 +37,11 @@ class ChildState {
   os::EventFd event_;
 };
 
+/// What an Exited frame says.
+[[nodiscard]] ExitStatus exit_status(const Frame& frame);
+/// The sentence of a Refused frame.
+[[nodiscard]] Error refusal(const Frame& frame);
+
 /// Threads: thread-safe; on_readable() is for the I/O thread.
 class WardenLink {
  public:

@@ -42,20 +42,25 @@ void take_descriptors(const msghdr& message, int (&fds)[wire::kMaxFds]) noexcept
 
 bool send_frame(int stream, wire::Type type, std::uint32_t id, const void* payload,
                 std::size_t length, int fd) noexcept {
+  return send_frame_with(stream, type, id, payload, length, &fd, fd >= 0 ? 1 : 0);
+}
+
+bool send_frame_with(int stream, wire::Type type, std::uint32_t id, const void* payload,
+                     std::size_t length, const int* fds, std::size_t fd_count) noexcept {
   wire::Header header = {static_cast<std::uint32_t>(type), id, static_cast<std::uint32_t>(length)};
   iovec parts[2] = {{&header, sizeof header}, {const_cast<void*>(payload), length}};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * wire::kMaxFds)] = {};
   msghdr message = {};
   message.msg_iov = parts;
   message.msg_iovlen = length > 0 ? 2 : 1;
-  if (fd >= 0) {
+  if (fd_count > 0) {
     message.msg_control = control;
-    message.msg_controllen = sizeof control;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
     cmsghdr* const part = CMSG_FIRSTHDR(&message);
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(part), &fd, sizeof fd);
+    part->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
+    memcpy(CMSG_DATA(part), fds, sizeof(int) * fd_count);
   }
   ssize_t count = 0;
   do {

@@ -1,3 +1,4 @@
+#include "relay/relay.hpp"
 #include "warden.hpp"
 
 #include <string.h>
@@ -14,6 +15,9 @@ int main(int argc, char** argv) {
   using namespace bawn::sandbox;
   if (argc == 2 && strcmp(argv[1], "--serve") == 0) {
     warden::run_stub(wire::kPlanFd, wire::kStreamFd);
+  }
+  if (argc == 2 && strcmp(argv[1], "--pipes") == 0) {
+    warden::relay::run();
   }
   if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
     return warden::run_probe();

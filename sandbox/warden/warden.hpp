@@ -16,6 +16,7 @@
 ///             spawn slots, clock_gettime, landlock_*, open(O_PATH), fstat,
 ///             snprintf/sscanf/strtok_r on fixed buffers
 ///   the file agent: agent/agent.hpp
+///   the relay, which stands outside every wall: relay/relay.hpp
 ///   the child between clone and exec: raw system calls only (syscalls.hpp)
 /// Order of life: stub.cpp -> setup.cpp (mounts, identity, landlock, filter) -> serve.cpp.
 #pragma once
@@ -136,6 +137,9 @@ inline constexpr std::size_t kReplySize = std::size_t{64} << 10U;
 /// Sends one frame, with a descriptor unless `fd` is negative. False when the server is gone.
 bool send_frame(int stream, wire::Type type, std::uint32_t id, const void* payload,
                 std::size_t length, int fd) noexcept;
+/// The same with several descriptors, at most kMaxFds.
+bool send_frame_with(int stream, wire::Type type, std::uint32_t id, const void* payload,
+                     std::size_t length, const int* fds, std::size_t count) noexcept;
 /// Receives a header and the descriptors with it; unused places are -1. False at the end of the
 /// stream or when it is broken.
 bool receive_header(int stream, wire::Header& header, int (&fds)[wire::kMaxFds]) noexcept;

@@ -5,6 +5,8 @@
 #include "bawn/contract/error.hpp"
 #include "bawn/os/unique_fd.hpp"
 
+#include <utility>
+
 namespace bawn::os {
 
 /// Owns a pidfd and remembers the number it had here.
@@ -30,6 +32,8 @@ class [[nodiscard]] Pidfd {
 
   [[nodiscard]] int get() const noexcept { return fd_.get(); }  ///< borrowed, readable at exit
   [[nodiscard]] int pid() const noexcept { return pid_; }
+  /// The descriptor alone; this is empty then.
+  [[nodiscard]] UniqueFd release() && noexcept { return std::move(fd_); }
   [[nodiscard]] bool is_open() const noexcept { return fd_.is_open(); }
   /// True once the process ended (or when there is none).
   [[nodiscard]] bool exited() const noexcept;

@@ -33,6 +33,12 @@ struct ExitStatus {
   [[nodiscard]] int shell_code() const noexcept;
 };
 
+/// In characters.
+struct WindowSize {
+  std::uint16_t columns = 0;
+  std::uint16_t rows = 0;
+};
+
 /// What to start inside the wall.
 struct SpawnSpec {
   std::vector<std::string>
@@ -46,6 +52,10 @@ struct SpawnSpec {
   bool new_session = false;  ///< setsid instead of a new process group
   /// Makes `standard_input`, a terminal, the controlling terminal of the new session.
   bool controlling_terminal = false;
+  /// Only with a warden that passes no descriptors: its side makes a terminal of this size for the
+  /// child's 0, 1 and 2. `standard_input` is then a socket that stands for the outer end: what
+  /// comes from it is typed, and what the terminal prints goes to it.
+  std::optional<WindowSize> remote_terminal{};
   /// One more Landlock layer for this child and what it starts: nothing can be changed but beneath
   /// these absolute paths (a missing one grants nothing), and no TCP from ABI 4 on. Absent = none.
   /// Where the session has no Landlock the spawn fails with Unsupported.
@@ -100,9 +110,15 @@ class Child {
   /// status() before waiting and after: with Options::fork_stub other news make it readable too,
   /// and status() is what takes them in.
   [[nodiscard]] virtual int exit_event() const noexcept = 0;
+  /// Bytes of its standard input that are under way to it or that it has not read. Absent where the
+  /// descriptor given to it tells (FIONREAD).
+  [[nodiscard]] virtual std::optional<std::size_t> unread_input() const { return std::nullopt; }
+  /// Of a `remote_terminal`. Errors: Unsupported when it has none.
+  [[nodiscard]] virtual Result<> resize(WindowSize size);
 };
 
 class FileAgent;
+class Relay;
 
 /// Threads: thread-safe.
 class Warden {
@@ -115,6 +131,9 @@ class Warden {
     /// stream: the Warden and its children are then for that one thread. Without a PID namespace in
     /// the plan the program is started all the same.
     bool fork_stub = false;
+    /// Start them at the other end of this relay (relay.hpp) instead of here; the plan must fit
+    /// that place. `program` and `fork_stub` have no meaning then.
+    std::shared_ptr<Relay> relay{};
   };
 
   /// Starts stub and warden and waits for the warden's word on every layer.
@@ -154,6 +173,16 @@ class Warden {
   /// The session's proxy and supervisor; null when the policy needs neither. Lives as long as the
   /// warden's handle.
   [[nodiscard]] virtual std::shared_ptr<Egress> egress() const { return nullptr; }
+
+  /// The relay that it is reached through; null where descriptors are passed. Over a relay every
+  /// process number is the place's own, and host and inside numbers are the same.
+  [[nodiscard]] virtual std::shared_ptr<Relay> relay() const { return nullptr; }
+  /// This moment in the unit of a process's start time (clock ticks after boot, of the machine that
+  /// the session runs on).
+  [[nodiscard]] virtual std::uint64_t start_time_now() const noexcept;
+  /// Descriptors of which one becomes readable when one of these processes has ended. Those that
+  /// are gone or cannot be seen are left out.
+  [[nodiscard]] virtual std::vector<os::UniqueFd> watch(const std::vector<ProcessInfo>& processes);
 
   /// False once the warden is gone; every waiting call then ended with Closed.
   [[nodiscard]] virtual bool alive() const noexcept = 0;
