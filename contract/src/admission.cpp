@@ -80,6 +80,11 @@ Result<> run_check(const InputCheck& check, const std::string& name, const Json&
 
 }  // namespace
 
+bool checks_arguments(const Tool& tool) {
+  const auto checking = capability<SelfChecking>(tool);
+  return checking && *checking != nullptr && (*checking)->checks_arguments();
+}
+
 bool is_tool_name(std::string_view name) noexcept {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

@@ -1,10 +1,12 @@
 #include "bawn/contract/declare.hpp"
 
+#include "bawn/contract/admission.hpp"
 #include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/executor.hpp"
 #include "bawn/contract/json_schema.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/validate.hpp"
+#include "tool_options.hpp"
 
 #include <fmt/format.h>
 
@@ -45,7 +47,7 @@ Result<JsonSchema> object_schema(std::string_view what, std::string_view text) {
   return schema;
 }
 
-class HandlerTool final : public Tool {
+class HandlerTool final : public Tool, public SelfChecking {
  public:
   HandlerTool(Definition definition, Properties properties, InputRule rule,
               detail::DeclaredHandler handler)
@@ -62,6 +64,7 @@ class HandlerTool final : public Tool {
     result.structured = *std::move(output);
     return result;
   }
+  bool checks_arguments() const noexcept override { return true; }
 
   [[nodiscard]] Result<Json> run(const Context& context, const Call& call) const {
     if (context.cancelled()) {
@@ -98,19 +101,13 @@ AvailabilityPolicy both(AvailabilityPolicy first, AvailabilityPolicy second) {
   };
 }
 
-Properties properties_of(detail::DraftData& draft) {
-  ToolOptions& options = draft.properties;
-  return {.sequential = options.sequential,
-          .resource = std::move(options.resource),
-          .resources = std::move(options.resources),
-          .annotations = draft.annotations,
-          .output_schema = std::move(draft.output_schema),
-          .confined = std::move(options.confined),
-          .replay = std::move(options.replay),
-          .facts = std::move(options.facts),
-          .availability = std::move(draft.availability),
-          .closer = std::move(options.closer),
-          .cli = draft.wants_cli ? std::optional(std::move(draft.cli)) : std::nullopt};
+Properties take_properties(detail::DraftData& draft) {
+  ToolOptions options = std::move(draft.properties);
+  options.annotations = draft.annotations;
+  options.output_schema = std::move(draft.output_schema);
+  options.availability = std::move(draft.availability);
+  options.cli = draft.wants_cli ? std::optional(std::move(draft.cli)) : std::nullopt;
+  return detail::properties_of(std::move(options));
 }
 
 /// The first defect that is found only now that the draft is complete.
@@ -169,9 +166,9 @@ DeclaredTool publish(DraftData draft, Result<Schema> input, std::string inferred
   auto state = std::make_shared<DeclaredTool::State>();
   state->name = draft.name;
   state->defect = draft.defect;
-  const auto tool = std::make_shared<const HandlerTool>(std::move(definition), properties_of(draft),
-                                                        rule ? *std::move(rule) : InputRule{},
-                                                        std::move(handler));
+  const auto tool = std::make_shared<const HandlerTool>(
+      std::move(definition), take_properties(draft), rule ? *std::move(rule) : InputRule{},
+      std::move(handler));
   state->info = describe_tool(*tool);
   if (!state->defect) {
     state->tool = tool;

@@ -4,6 +4,7 @@
 #include "bawn/contract/executor.hpp"
 #include "bawn/contract/failure.hpp"
 #include "bawn/contract/json_node.hpp"
+#include "bawn/contract/panic.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/wrap.hpp"
 
@@ -27,6 +28,16 @@ Error policy_failed(std::string_view name, Error cause) {
       .with_hidden_cause(std::move(cause));
 }
 
+// What a policy throws is as private as its error.
+Result<bool> ask(const Authorizer& authorizer, const Context& context,
+                 const AuthorizationRequest& request) {
+  Result<bool> allowed = false;
+  if (const auto panic = catch_panic([&] { allowed = authorizer(context, request); })) {
+    return fail(ErrorCode::Internal, "the authorizer panicked: " + plain_or_quoted(panic->value));
+  }
+  return allowed;
+}
+
 Outcome run_guarded(const Authorizer& authorizer, const Definition& definition,
                     const Context& context, const Call& call, const Tool& inner) {
   const auto args = parse_arguments(call.args);
@@ -39,8 +50,8 @@ Outcome run_guarded(const Authorizer& authorizer, const Definition& definition,
   if (context.cancelled()) {
     return cancellation_error(context);
   }
-  const auto allowed =
-      authorizer(context, AuthorizationRequest{.definition = definition, .args = to_json(*args)});
+  const auto allowed = ask(authorizer, context,
+                           AuthorizationRequest{.definition = definition, .args = to_json(*args)});
   if (context.cancelled()) {
     return cancellation_error(context);
   }

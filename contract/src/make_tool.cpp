@@ -1,9 +1,11 @@
 #include "bawn/contract/make_tool.hpp"
 
+#include "bawn/contract/admission.hpp"
 #include "bawn/contract/definition.hpp"
 #include "bawn/contract/guard.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/validate.hpp"
+#include "tool_options.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +14,7 @@ namespace detail {
 namespace {
 
 /// A tool over a decoded document.
-class TypedTool final : public Tool {
+class TypedTool final : public Tool, public SelfChecking {
  public:
   TypedTool(Definition definition, Properties properties, std::optional<Schema> schema,
             ArgsFunction function)
@@ -35,6 +37,7 @@ class TypedTool final : public Tool {
     }
     return function_(context, call, *node);
   }
+  bool checks_arguments() const noexcept override { return schema_.has_value(); }
 
  private:
   std::optional<Schema> schema_;  ///< none: the decoder alone decides
@@ -57,20 +60,6 @@ class RawTool final : public Tool {
   RawFunction function_;
 };
 
-Properties properties_of(ToolOptions options) {
-  return Properties{.sequential = options.sequential,
-                    .resource = std::move(options.resource),
-                    .resources = std::move(options.resources),
-                    .annotations = std::move(options.annotations),
-                    .output_schema = std::move(options.output_schema),
-                    .confined = std::move(options.confined),
-                    .replay = std::move(options.replay),
-                    .facts = std::move(options.facts),
-                    .availability = std::move(options.availability),
-                    .closer = std::move(options.closer),
-                    .cli = std::move(options.cli)};
-}
-
 // Texts that are served as JSON must be JSON; found here and not by the first client.
 Result<> check_schema_text(const std::optional<std::string>& text, std::string_view what) {
   if (!text) {
@@ -82,6 +71,12 @@ Result<> check_schema_text(const std::optional<std::string>& text, std::string_v
   }
   if (!json->is_object()) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{}: not a JSON object", what));
+  }
+  const auto type = json->find("type");
+  if (type == json->end() || *type != "object") {
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("{}: not the schema of an object: its \"type\" must be \"object\"", what));
   }
   return {};
 }
@@ -104,6 +99,20 @@ Result<> check_cli(const Definition& definition, const std::optional<CliInfo>& i
 }
 
 }  // namespace
+
+Properties properties_of(ToolOptions options) {
+  return Properties{.sequential = options.sequential,
+                    .resource = std::move(options.resource),
+                    .resources = std::move(options.resources),
+                    .annotations = std::move(options.annotations),
+                    .output_schema = std::move(options.output_schema),
+                    .confined = std::move(options.confined),
+                    .replay = std::move(options.replay),
+                    .facts = std::move(options.facts),
+                    .availability = std::move(options.availability),
+                    .closer = std::move(options.closer),
+                    .cli = std::move(options.cli)};
+}
 
 std::unexpected<Error> construction_error(std::string_view maker, std::string_view name,
                                           std::string_view problem) {

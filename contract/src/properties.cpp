@@ -1,9 +1,13 @@
 #include "bawn/contract/properties.hpp"
 
+#include "bawn/contract/panic.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/tool.hpp"
 
 namespace bawn::contract {
+
+// The functions that a tool states are its author's: where one throws, the reader gives its default
+// or an error, and a harness goes on.
 
 bool is_strict(const Tool& tool) noexcept {
   return tool.definition().strict;
@@ -42,7 +46,10 @@ Confinement confined_by(const Tool& tool, const Context& context, std::string_vi
   if (!ask) {
     return {};
   }
-  Confinement answer = ask(context, args);
+  Confinement answer;
+  if (catch_panic([&] { answer = ask(context, args); })) {
+    return {};
+  }
   if (!answer.confined) {
     answer.by.clear();
   }
@@ -55,7 +62,11 @@ Replay replay_of(const Tool& tool, const Context& context, std::string_view args
   if (!ask) {
     return Replay::Unknown;
   }
-  switch (ask(context, args)) {
+  Replay said = Replay::Unknown;
+  if (catch_panic([&] { said = ask(context, args); })) {
+    return Replay::Unknown;
+  }
+  switch (said) {
     case Replay::Safe:
       return Replay::Safe;
     case Replay::Keyed:
@@ -88,12 +99,21 @@ Result<Facts> facts_of(const Tool& tool, const Context& context, std::string_vie
     return fail(ErrorCode::Unsupported,
                 "tool " + quote(tool.definition().name) + " does not state facts");
   }
-  return ask(context, args);
+  Result<Facts> facts = Facts{};
+  if (const auto panic = catch_panic([&] { facts = ask(context, args); })) {
+    return fail(ErrorCode::Internal, "tool " + quote(tool.definition().name) +
+                                         " panicked: " + plain_or_quoted(panic->value));
+  }
+  return facts;
 }
 
 Result<bool> is_available(const Tool& tool, const Context& context) {
   const auto& ask = tool.properties().availability;
-  return ask ? ask(context) : Result<bool>(true);
+  Result<bool> available = true;
+  const auto panic = catch_panic([&] { available = ask ? ask(context) : available; });
+  return panic ? fail(ErrorCode::Internal,
+                      "the availability policy panicked: " + plain_or_quoted(panic->value))
+               : available;
 }
 
 const std::optional<std::string>& output_schema_of(const Tool& tool) noexcept {

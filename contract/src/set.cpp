@@ -1,5 +1,6 @@
 #include "bawn/contract/set.hpp"
 
+#include "bawn/contract/panic.hpp"
 #include "bawn/contract/quote.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +22,15 @@ Error join(const std::vector<Error>& errors) {
     joined = joined.with_cause(error);
   }
   return joined;
+}
+
+// What one closer throws must not keep the others open.
+Result<> close_contained(Closer& closer) {
+  Result<> result;
+  if (const auto panic = catch_panic([&] { result = closer.close(); })) {
+    return fail(ErrorCode::Internal, "panicked: " + plain_or_quoted(panic->value));
+  }
+  return result;
 }
 
 }  // namespace
@@ -74,7 +84,7 @@ Result<> Set::close() const {
       continue;
     }
     closed.push_back(closer);
-    if (const auto result = closer->close(); !result) {
+    if (const auto result = close_contained(*closer); !result) {
       errors.push_back(
           result.error().wrap(fmt::format("bawn: close {}", quote(tool->definition().name))));
     }

@@ -1,5 +1,7 @@
 #include "bawn/contract/wrap.hpp"
 
+#include "bawn/contract/quote.hpp"
+
 #include <utility>
 
 namespace bawn::contract {
@@ -37,7 +39,7 @@ Result<ToolPtr> wrap(ToolPtr inner, WrapFunction execute) {
   }
   if (!execute) {
     return fail(ErrorCode::InvalidArgument,
-                "wrap(\"" + inner->definition().name + "\"): the function is empty");
+                "wrap(" + quote(inner->definition().name) + "): the function is empty");
   }
   return std::make_shared<const WrappedTool>(std::move(inner), std::move(execute));
 }

@@ -2,11 +2,13 @@
 
 #include "bawn/contract/failure.hpp"
 #include "bawn/contract/record.hpp"
+#include "bawn/mcp/client.hpp"
 #include "content.hpp"
 #include "json_text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -44,21 +46,42 @@ void append_text_block(std::string& text, std::string_view value) {
   text += "}]";
 }
 
+const RemoteDetails* remote_details(const contract::ToolResult& result) {
+  return dynamic_cast<const RemoteDetails*>(result.details.get());
+}
+
+bool has_text(const Json& content) {
+  return std::ranges::any_of(
+      content, [](const Json& block) { return block.value("type", Json()) == "text"; });
+}
+
+/// The content blocks; what came from another server goes out as it came.
+Json blocks_of(const contract::ToolResult& result, const WireFeatures& features) {
+  if (const RemoteDetails* remote = remote_details(result)) {
+    const auto content = remote->raw().find("content");
+    const bool listed = content != remote->raw().end() && content->is_array();
+    return listed ? content_of(content->get<std::vector<contract::Part>>(), features)
+                  : Json::array();
+  }
+  const auto* const parts = std::get_if<std::vector<contract::Part>>(&result.output);
+  return parts != nullptr ? content_of(*parts, features) : Json::array();
+}
+
+/// Hosts show the model one of the two forms, text or structure, so each must be complete.
 void append_content(std::string& text, const contract::ToolResult& result,
                     const WireFeatures& features) {
   const auto* const plain = std::get_if<std::string>(&result.output);
-  const auto* const parts = std::get_if<std::vector<contract::Part>>(&result.output);
-  if (plain != nullptr ? !plain->empty() : !parts->empty()) {
-    plain != nullptr ? append_text_block(text, *plain)
-                     : append_json(text, content_of(*parts, features));
-  } else if (result.structured) {
-    // Hosts show the model one of the two forms, so each must be complete.
+  if (plain != nullptr && !plain->empty() && remote_details(result) == nullptr) {
+    append_text_block(text, *plain);
+    return;
+  }
+  Json content = blocks_of(result, features);
+  if (result.structured && !has_text(content)) {
     std::string structured;
     append_json(structured, *result.structured);
-    append_text_block(text, structured);
-  } else {
-    append_text_block(text, {});
+    content.insert(content.begin(), text_block(std::move(structured)));
   }
+  append_json(text, content.empty() ? Json::array({text_block("")}) : content);
 }
 
 /// The members of `_meta`, each written once there is one.

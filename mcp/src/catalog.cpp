@@ -1,6 +1,8 @@
 #include "catalog.hpp"
 
+#include "bawn/contract/admission.hpp"
 #include "bawn/contract/confinement.hpp"
+#include "bawn/contract/json_node.hpp"
 #include "bawn/contract/properties.hpp"
 #include "json_text.hpp"
 #include "message.hpp"
@@ -139,12 +141,27 @@ Result<> CatalogEntry::check_output(const std::optional<Json>& structured) const
   if (!structured) {
     return fail(ErrorCode::Internal, "there is no structured output");
   }
-  std::call_once(compiled_->once,
-                 [&] { compiled_->schema = contract::JsonSchema::compile_text(*output_schema); });
-  if (!*compiled_->schema) {
-    return std::unexpected(compiled_->schema->error());
+  return output_->validate(*output_schema, *structured);
+}
+
+Result<> CatalogEntry::check_input(std::string_view arguments) const {
+  if (contract::checks_arguments(*tool)) {
+    return {};
   }
-  return (*compiled_->schema)->validate(*structured);
+  const auto args = contract::parse_arguments(arguments);
+  if (!args) {
+    return std::unexpected(args.error());
+  }
+  const auto fits = input_->validate(input_schema, contract::to_json(*args));
+  return fits ? fits : std::unexpected(fits.error().wrap("invalid arguments"));
+}
+
+Result<> CatalogEntry::LazySchema::validate(const std::string& schema, const Json& value) {
+  std::call_once(once_, [&] { schema_ = contract::JsonSchema::compile_text(schema); });
+  if (!*schema_) {
+    return std::unexpected(schema_->error());
+  }
+  return (*schema_)->validate(value);
 }
 
 EntryPtr Catalog::find(std::string_view name) const {

@@ -36,15 +36,25 @@ struct CatalogEntry {
   Json meta = Json::object();
   std::vector<MirroredProperty> mirrored{};
 
-  /// Checks a structured result against the output schema, which is compiled the first time.
+  /// Checks a call's arguments against the input schema, unless the tool does that itself.
+  ///
+  /// Errors: "invalid arguments: …".
+  [[nodiscard]] contract::Result<> check_input(std::string_view arguments) const;
+  /// Checks a structured result against the output schema.
   [[nodiscard]] contract::Result<> check_output(const std::optional<Json>& structured) const;
 
  private:
-  struct Compiled {
-    std::once_flag once;
-    std::optional<contract::Result<contract::JsonSchema>> schema;
+  /// A schema that is compiled when it is needed for the first time.
+  class LazySchema {
+   public:
+    [[nodiscard]] contract::Result<> validate(const std::string& schema, const Json& value);
+
+   private:
+    std::once_flag once_;
+    std::optional<contract::Result<contract::JsonSchema>> schema_;
   };
-  std::shared_ptr<Compiled> compiled_ = std::make_shared<Compiled>();
+  std::shared_ptr<LazySchema> input_ = std::make_shared<LazySchema>();
+  std::shared_ptr<LazySchema> output_ = std::make_shared<LazySchema>();
 };
 
 using EntryPtr = std::shared_ptr<const CatalogEntry>;

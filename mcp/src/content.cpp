@@ -89,6 +89,9 @@ Json block_of(const contract::Part& part, const WireFeatures& features) {
   if (type == "input_file") {
     return file_block(part, features);
   }
+  if (type == "resource_link" && !text_of(part, "uri").empty()) {
+    return features.structured ? part : text_block("resource: " + text_of(part, "uri"));
+  }
   if (is_block(part, type)) {
     return type == "audio" && !features.annotations ? text_block("[audio]") : part;
   }

@@ -1,12 +1,13 @@
 #include "job.hpp"
 
 #include "bawn/contract/call_context.hpp"
+#include "bawn/contract/panic.hpp"
 #include "bawn/contract/progress.hpp"
+#include "bawn/contract/quote.hpp"
 #include "call_result.hpp"
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <utility>
 
 namespace bawn::mcp {
@@ -15,19 +16,6 @@ namespace {
 using contract::Error;
 using contract::ErrorCode;
 using contract::Outcome;
-
-/// Runs `work` and gives the text of what it threw, if anything.
-template <class Work>
-std::optional<std::string> caught(Work&& work) noexcept {
-  try {
-    std::forward<Work>(work)();
-    return std::nullopt;
-  } catch (const std::exception& exception) {
-    return exception.what();
-  } catch (...) {
-    return "an exception of an unknown type";
-  }
-}
 
 /// Answers for `request`, whichever of an exchange it is.
 void answer(const std::shared_ptr<Peer>& peer, const LiveRequestPtr& request, std::string line,
@@ -57,7 +45,7 @@ class ListJob final : public Job {
   explicit ListJob(JobContext context) : context_(std::move(context)) {}
 
   void run() noexcept override {
-    const auto thrown = caught([&] {
+    const auto thrown = contract::catch_panic([&] {
       const LiveRequest& request = *context_.request;
       const Core& core = *context_.core;
       const std::string tools =
@@ -68,7 +56,8 @@ class ListJob final : public Job {
                              core.finished_text(tools, request.era(), core.list_caching())));
     });
     if (thrown) {
-      context_.core->log.warn(fmt::format("tools/list: {}", *thrown));
+      context_.core->log.warn(
+          fmt::format("tools/list: {}", contract::plain_or_quoted(thrown->value)));
       refuse("The tools could not be listed");
     }
   }
@@ -93,7 +82,7 @@ class WorkJob final : public Job {
     }
     const auto exchange =
         Exchange::begin(context_.core, context_.peer, context_.request, context_.bound);
-    const auto thrown = caught([&] {
+    const auto thrown = contract::catch_panic([&] {
       auto result = work_(exchange->context());
       const LiveRequestPtr request = exchange->current();
       if (!result) {
@@ -105,7 +94,8 @@ class WorkJob final : public Job {
                          context_.core->finished(*std::move(result), request->era(), caching_)));
     });
     if (thrown) {
-      context_.core->log.warn(fmt::format("{}: {}", what_, *thrown));
+      context_.core->log.warn(
+          fmt::format("{}: {}", what_, contract::plain_or_quoted(thrown->value)));
       fail(exchange->peer(), exchange->current(),
            {.code = RpcCode::InternalError, .message = "The request could not be carried out"});
     }
@@ -162,9 +152,10 @@ class CallJob final : public Job {
     }
     const auto exchange =
         Exchange::begin(context_.core, context_.peer, context_.request, context_.bound);
-    const auto thrown = caught([&] { call(*exchange); });
+    const auto thrown = contract::catch_panic([&] { call(*exchange); });
     if (thrown) {
-      context_.core->log.warn(fmt::format("{}: {}", name(), *thrown));
+      context_.core->log.warn(
+          fmt::format("{}: {}", name(), contract::plain_or_quoted(thrown->value)));
       fail(exchange->peer(), exchange->current(),
            {.code = RpcCode::InternalError, .message = "The call could not be carried out"});
     }
@@ -225,14 +216,11 @@ class CallJob final : public Job {
       };
     }
     const contract::Context context = contract::with_call(exchange.context(), std::move(call));
-    Outcome outcome;
-    const auto thrown =
-        caught([&] { outcome = entry_->tool->execute(context, *contract::call_from(context)); });
-    if (thrown) {
-      return Error(ErrorCode::ToolPanicked,
-                   fmt::format("tool \"{}\" panicked: {}", name(), *thrown));
+    const contract::Call& started = *contract::call_from(context);
+    if (const auto fits = entry_->check_input(started.args); !fits) {
+      return fits.error();
     }
-    return outcome;
+    return contract::execute_contained(*entry_->tool, context, started);
   }
 
   const JobContext context_;

@@ -43,6 +43,11 @@ inline constexpr std::string_view kProgressToken = "progressToken";
 inline constexpr std::string_view kConfinement = "bawn/confinement";
 /// In a result's `_meta`: the recordable details, `{"ns": …, "data": JSON text}`.
 inline constexpr std::string_view kRecord = "bawn/record";
+/// What other servers of this contract name the same.
+inline constexpr std::string_view kAgenttoolRecord =
+    "io.github.christopherdavenport.agenttool/record";
+/// In a tool's `_meta`: what it says of its calls, such as the order that they need.
+inline constexpr std::string_view kAgenttoolTool = "io.github.christopherdavenport.agenttool/tool";
 }  // namespace meta
 
 /// What the receiver of an answer understands. Revisions are compared as strings: they are dates.

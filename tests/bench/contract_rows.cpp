@@ -1,4 +1,5 @@
 #include "bawn/contract/admission.hpp"
+#include "bawn/contract/canonical.hpp"
 #include "bawn/contract/definition.hpp"
 #include "bawn/contract/encode.hpp"
 #include "bawn/contract/executor.hpp"
@@ -6,9 +7,11 @@
 #include "groups.hpp"
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace bawn::bench {
@@ -71,6 +74,27 @@ std::vector<contract::Job> no_op_jobs(const contract::ToolPtr& tool) {
   return jobs;
 }
 
+/// Eight threads that take the same number of empty functions from one counter.
+Case batch_floor() {
+  return {.name = "8 threads, 1,000 empty std::functions",
+          .once = []() -> Result<Nanoseconds> {
+            const std::vector<std::function<void()>> jobs(1000, [] {});
+            return timed([&]() -> Result<> {
+              std::atomic<std::size_t> next = 0;
+              std::vector<std::jthread> workers;
+              for (int i = 0; i < contract::kDefaultMaxParallel; ++i) {
+                workers.emplace_back([&] {
+                  for (std::size_t at = next++; at < jobs.size(); at = next++) {
+                    jobs[at]();
+                  }
+                });
+              }
+              return {};
+            });
+          },
+          .every = 10};
+}
+
 Case batch_of(const contract::ToolPtr& tool) {
   return {.name = "executor, 1,000 jobs that do nothing, all 8 slots",
           .once = [tool]() -> Result<Nanoseconds> {
@@ -82,6 +106,7 @@ Case batch_of(const contract::ToolPtr& tool) {
               return {};
             });
           },
+          .floor = "8 threads, 1,000 empty std::functions",
           .every = 10};
 }
 
@@ -102,6 +127,9 @@ std::vector<Row> contract_rows(const Setup& setup) {
           .value();
   const auto binding = contract::Binding::bind(typed).value();
   const contract::Call call{.id = "c", .args = kArguments};
+  const contract::Json schema =
+      contract::parse_json(typed->definition().parameters.value()).value();
+  const std::string canonical = contract::canonical_definition(typed->definition()).value();
   const std::function<void()> empty = [] {};
   std::vector<Case> cases = {
       many("an empty std::function",
@@ -120,16 +148,31 @@ std::vector<Row> contract_rows(const Setup& setup) {
             return ended(binding.call({}, invocation));
           },
           "an empty std::function"),
-      many("schema of a described struct",
-           []() -> Result<> {
-             keep(BAWN_TRY(contract::schema_text_of<Args>()));
+      many("the schema's text, written from a ready document",
+           [schema]() -> Result<> {
+             keep(contract::dump_json(schema));
              return {};
            }),
-      many("canonical form and hash of a definition",
-           [typed]() -> Result<> {
-             keep(BAWN_TRY(contract::definition_hash(typed->definition())));
+      many(
+          "schema of a described struct",
+          []() -> Result<> {
+            keep(BAWN_TRY(contract::schema_text_of<Args>()));
+            return {};
+          },
+          "the schema's text, written from a ready document"),
+      many("SHA-256 of a ready canonical form",
+           [canonical]() -> Result<> {
+             keep(contract::sha256_hex(canonical));
              return {};
            }),
+      many(
+          "canonical form and hash of a definition",
+          [typed]() -> Result<> {
+            keep(BAWN_TRY(contract::definition_hash(typed->definition())));
+            return {};
+          },
+          "SHA-256 of a ready canonical form"),
+      batch_floor(),
       batch_of(raw)};
   std::vector<Row> rows = measure("contract", cases, setup.rounds_of(kRounds));
   for (Row& row : rows) {

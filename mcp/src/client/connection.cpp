@@ -174,6 +174,7 @@ Result<std::vector<contract::ToolPtr>> RemoteClient::tools(const Context& contex
     }
     const Json cursor = answer->value("nextCursor", Json());
     if (!cursor.is_string()) {
+      BAWN_TRY(check_claims(names));
       return tools;
     }
     if (!cursors.insert(cursor.get<std::string>()).second) {
@@ -182,6 +183,18 @@ Result<std::vector<contract::ToolPtr>> RemoteClient::tools(const Context& contex
     members = "\"cursor\":" + contract::dump_json(cursor);
   }
   return fail(ErrorCode::ToolFailed, "mcp: tools/list: there are too many pages");
+}
+
+// A misspelt name must not silently lose what the host said of a tool.
+Result<> RemoteClient::check_claims(const std::set<std::string>& names) const {
+  for (const RemoteToolOptions& claim : options_.tools) {
+    if (!names.contains(claim.name) && !names.contains(options_.prefix + "__" + claim.name)) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("mcp: the options name the tool {}, which the server does not have",
+                              shown(claim.name)));
+    }
+  }
+  return {};
 }
 
 }  // namespace bawn::mcp

@@ -6,6 +6,7 @@
 #include "client/wire.hpp"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   [[nodiscard]] contract::Result<bool> probe(const contract::Context& context);
   [[nodiscard]] contract::Result<> shake_hands(const contract::Context& context);
   void take_server(const Json& result, const Json& info);
+  [[nodiscard]] contract::Result<> check_claims(const std::set<std::string>& names) const;
   [[nodiscard]] std::string meta_text(const std::string& id, bool progress) const;
   [[nodiscard]] Json capabilities() const;
   [[nodiscard]] Wire::Clock::time_point soon() const;

@@ -1,9 +1,13 @@
 // A remote tool as a contract tool. Everything that the server says is untrusted.
 
+#include "bawn/contract/admission.hpp"
 #include "bawn/contract/call_context.hpp"
 #include "bawn/contract/elicitation.hpp"
+#include "bawn/contract/outcome_class.hpp"
 #include "bawn/contract/progress.hpp"
 #include "client/connection.hpp"
+#include "client/remote_result.hpp"
+#include "protocol.hpp"
 
 #include <fmt/format.h>
 
@@ -25,51 +29,8 @@ using contract::ToolResult;
 
 constexpr std::size_t kMostRounds = 10;
 
-std::string string_of_member(const Json& object, const char* name) {
-  const Json value = object.is_object() ? object.value(name, Json()) : Json();
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
-/// The block in the form that contract parts have.
-contract::Part part_of(const Json& block) {
-  const std::string type = string_of_member(block, "type");
-  if (type == "image") {
-    const std::string mime = string_of_member(block, "mimeType");
-    return {{"type", "input_image"},
-            {"image_url",
-             fmt::format("data:{};base64,{}", mime.empty() ? "application/octet-stream" : mime,
-                         string_of_member(block, "data"))}};
-  }
-  if (type == "resource_link") {
-    return {{"type", "text"}, {"text", "resource: " + string_of_member(block, "uri")}};
-  }
-  return block;
-}
-
-/// The text of a list of text blocks, joined; none when another block is among them.
-std::optional<std::string> plain_text(const Json& content) {
-  std::string text;
-  for (const Json& block : content) {
-    if (string_of_member(block, "type") != "text") {
-      return std::nullopt;
-    }
-    text += text.empty() ? "" : "\n";
-    text += string_of_member(block, "text");
-  }
-  return text;
-}
-
-/// The server's whole result, for the host.
-class RawResult final : public contract::Details {
- public:
-  explicit RawResult(Json raw) : raw_(std::move(raw)) {}
-  [[nodiscard]] const Json& raw() const noexcept { return raw_; }
-
- private:
-  Json raw_;
-};
-
-class RemoteTool final : public contract::Tool {
+/// The server behind it checks the arguments.
+class RemoteTool final : public contract::Tool, public contract::SelfChecking {
  public:
   RemoteTool(contract::Definition definition, contract::Properties properties,
              std::shared_ptr<RemoteClient> client, std::string remote_name)
@@ -102,9 +63,9 @@ class RemoteTool final : public contract::Tool {
                                                         shown((*answer).error().message)));
       }
       const Json& result = **answer;
-      const std::string type = string_of_member(result, "resultType");
+      const std::string type = string_member(result, "resultType");
       if (type.empty() || type == "complete") {
-        return outcome(result);
+        return outcome_of(remote_name_, result, options);
       }
       if (type != "input_required" || !options.elicitation) {
         return Error(ErrorCode::ToolFailed,
@@ -122,12 +83,15 @@ class RemoteTool final : public contract::Tool {
                  fmt::format("mcp: call \"{}\" asked too often", remote_name_));
   }
 
+  bool checks_arguments() const noexcept override { return true; }
+
  private:
   [[nodiscard]] Error wrapped(const Error& error) const {
     if (error.code() == ErrorCode::DeadlineExceeded) {
-      return {error.code(),
-              fmt::format("mcp: call \"{}\": no answer in time; what it did is not known",
-                          remote_name_)};
+      return contract::as_unknown_outcome(
+          {error.code(),
+           fmt::format("mcp: call \"{}\": no answer in time; what it did is not known",
+                       remote_name_)});
     }
     return error.code() == ErrorCode::Closed
                ? error
@@ -146,11 +110,11 @@ class RemoteTool final : public contract::Tool {
         const Json done = params.value("progress", Json());
         const Json total = params.value("total", Json());
         if (done.is_number()) {
-          ToolResult update = contract::text_result(string_of_member(params, "message"));
+          ToolResult update = contract::text_result(string_member(params, "message"));
           update.details = std::make_shared<contract::ProgressInfo>(
               done.get<double>(),
               total.is_number() ? std::optional(total.get<double>()) : std::nullopt,
-              string_of_member(params, "message"));
+              string_member(params, "message"));
           call.on_update(update);
         }
       };
@@ -166,8 +130,8 @@ class RemoteTool final : public contract::Tool {
 
   /// Puts one question of the server's to the elicitor on the context.
   static Result<Json> answer_to(const Context& context, const Json& params) {
-    contract::Elicitation question{.message = string_of_member(params, "message")};
-    if (const std::string url = string_of_member(params, "url"); !url.empty()) {
+    contract::Elicitation question{.message = string_member(params, "message")};
+    if (const std::string url = string_member(params, "url"); !url.empty()) {
       question.url = url;
     } else if (params.is_object() && params.contains("requestedSchema")) {
       question.schema = params["requestedSchema"];
@@ -188,7 +152,7 @@ class RemoteTool final : public contract::Tool {
       return fail(ErrorCode::ToolFailed, "inputRequests is not an object");
     }
     for (const auto& [key, request] : requests.items()) {
-      if (string_of_member(request, "method") != "elicitation/create") {
+      if (string_member(request, "method") != "elicitation/create") {
         return fail(ErrorCode::ToolFailed, "the server asks for something that was not offered");
       }
       responses[key] = BAWN_TRY(answer_to(context, request.value("params", Json::object())));
@@ -198,42 +162,6 @@ class RemoteTool final : public contract::Tool {
       text += ",\"requestState\":" + contract::dump_json(result["requestState"]);
     }
     return text;
-  }
-
-  [[nodiscard]] Outcome outcome(const Json& result) const {
-    const Json content = result.is_object() ? result.value("content", Json::array()) : Json();
-    if (!content.is_array()) {
-      return Error(ErrorCode::ToolFailed,
-                   fmt::format("mcp: call \"{}\": its result has no content", remote_name_));
-    }
-    const std::size_t limit = client_->options().max_result_bytes;
-    const std::size_t size = contract::dump_json(content).size();
-    if (limit != 0 && size > limit) {
-      return Error(ErrorCode::ResourceExhausted,
-                   fmt::format("mcp: tool \"{}\" ran, but its result is {} bytes, over the "
-                               "{}-byte limit",
-                               remote_name_, size, limit));
-    }
-    ToolResult made;
-    const auto text = plain_text(content);
-    if (text) {
-      made.output = *text;
-    } else {
-      std::vector<contract::Part> parts;
-      std::ranges::transform(content, std::back_inserter(parts), part_of);
-      made.output = std::move(parts);
-    }
-    if (const auto structured = result.find("structuredContent"); structured != result.end()) {
-      made.structured = *structured;
-    }
-    made.confinement = client_->options().confinement;
-    made.details = std::make_shared<RawResult>(result);
-    if (result.value("isError", Json()) == true) {
-      const std::string why = contract::output_text(made);
-      return {std::move(made),
-              Error(ErrorCode::ToolFailed, why.empty() ? "tool call failed" : why)};
-    }
-    return made;
   }
 
   const std::shared_ptr<RemoteClient> client_;
@@ -248,7 +176,7 @@ bool is_name(std::string_view name) {
 }
 
 bool is_object_schema(const Json& schema) {
-  return schema.is_object() && string_of_member(schema, "type") == "object";
+  return schema.is_object() && string_member(schema, "type") == "object";
 }
 
 contract::Annotations hints_of(const Json& entry) {
@@ -257,12 +185,27 @@ contract::Annotations hints_of(const Json& entry) {
     const Json value = hints.is_object() ? hints.value(name, Json()) : Json();
     return value.is_boolean() ? value.get<bool>() : otherwise;
   };
-  const std::string title = string_of_member(entry, "title");
-  return {.title = title.empty() ? string_of_member(hints, "title") : title,
+  const std::string title = string_member(entry, "title");
+  return {.title = title.empty() ? string_member(hints, "title") : title,
           .read_only = flag("readOnlyHint", false),
           .destructive = flag("destructiveHint", true),
           .idempotent = flag("idempotentHint", false),
           .open_world = flag("openWorldHint", true)};
+}
+
+/// What a trusted server says of the order of a tool's calls; members of a wrong type say nothing.
+void take_order(contract::Properties& properties, const Json& entry) {
+  const Json members = entry.value("_meta", Json());
+  const Json said =
+      members.is_object() ? members.value(std::string(meta::kAgenttoolTool), Json()) : Json();
+  properties.resource = string_member(said, "resource");
+  properties.sequential = said.is_object() && said.value("sequential", Json()) == true;
+}
+
+void take_claim(contract::Properties& properties, const RemoteToolOptions& claim) {
+  properties.resource = claim.resource.value_or(properties.resource);
+  properties.sequential = properties.sequential || claim.sequential;
+  properties.confined = claim.confined.value_or(properties.confined);
 }
 
 }  // namespace
@@ -270,7 +213,7 @@ contract::Annotations hints_of(const Json& entry) {
 Result<contract::ToolPtr> make_remote_tool(const std::shared_ptr<RemoteClient>& client,
                                            const Json& entry) {
   const ClientOptions& options = client->options();
-  const std::string name = string_of_member(entry, "name");
+  const std::string name = string_member(entry, "name");
   const auto wrong = [&](std::string_view why) {
     return fail(ErrorCode::ToolFailed,
                 fmt::format("mcp: tools/list: tool {}: {}", shown(name), why));
@@ -284,7 +227,7 @@ Result<contract::ToolPtr> make_remote_tool(const std::shared_ptr<RemoteClient>& 
   }
   contract::Definition definition{
       .name = options.prefix.empty() ? name : options.prefix + "__" + name,
-      .description = string_of_member(entry, "description"),
+      .description = string_member(entry, "description"),
       .parameters = contract::dump_json(input)};
   const std::size_t limit = options.max_description_bytes;
   if (limit != 0 && definition.description.size() > limit) {
@@ -301,10 +244,12 @@ Result<contract::ToolPtr> make_remote_tool(const std::shared_ptr<RemoteClient>& 
     properties.annotations = hints_of(entry);
   }
   properties.confined = options.confined;
-  for (const std::string& spelling : {name, definition.name}) {
-    if (const auto own = options.tools.find(spelling); own != options.tools.end()) {
-      properties.resource = own->second.resource;
-      properties.sequential = properties.sequential || own->second.sequential;
+  if (options.trusted) {
+    take_order(properties, entry);
+  }
+  for (const RemoteToolOptions& own : options.tools) {
+    if (own.name == name || own.name == definition.name) {
+      take_claim(properties, own);
     }
   }
   return std::make_shared<const RemoteTool>(std::move(definition), std::move(properties), client,

@@ -1,5 +1,7 @@
 #include "client/wire.hpp"
 
+#include "bawn/contract/outcome_class.hpp"
+
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -110,7 +112,8 @@ Result<RemoteAnswer> Wire::ask(const contract::Context& context, Request request
   const bool closed = closed_;
   lock.unlock();
   if (!sent || closed) {
-    return fail(ErrorCode::Closed, kClosed);
+    // A part of the request may have been sent in either case.
+    return std::unexpected(contract::as_unknown_outcome(Error(ErrorCode::Closed, kClosed)));
   }
   const bool cancelled = context.cancelled();
   static_cast<void>(

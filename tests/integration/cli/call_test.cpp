@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 namespace bawn::test {
 namespace {
 
@@ -19,6 +22,18 @@ class Call : public testing::Test {
     argv.insert(argv.end(), words.begin(), words.end());
     return run_program(
         {.argv = argv, .input = {}, .directory = workspace_.path().string(), .env = {}, .uid = 0});
+  }
+
+  /// `script` in the workspace; `$0` is the program.
+  ProgramResult run_shell(const std::string& script) {
+    return run_program({.argv = {"sh", "-c", script, BAWN_PROGRAM},
+                        .input = {},
+                        .directory = workspace_.path().string(),
+                        .env = {},
+                        .uid = 0});
+  }
+  [[nodiscard]] bool exists(const char* name) const {
+    return std::filesystem::exists(workspace_.path() / name);
   }
 
  private:
@@ -56,6 +71,46 @@ TEST_F(Call, AFailingToolIsStatusOneAndWrongWordsAreTwo) {  // C-221
   const auto unknown = call({"no_such_tool"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("there is no tool \"no_such_tool\""));
+}
+
+// What the tool's own schema refuses is as wrong as an unknown flag: nothing of the call ran.
+TEST_F(Call, ArgumentsThatAreRefusedAreStatusTwo) {  // C-221
+  const std::string deep = R"({"command":)" + std::string(10'000, '[');
+  const struct {
+    std::string arguments;
+    const char* word;
+  } cases[] = {
+      {R"({"command":7})", "command: expected string, got 7"},
+      {R"({"command":"touch ran","bogus":1})", "bogus"},
+      {R"({"command":"touch ran","timeout_ms":-1})", "timeout_ms"},
+      {R"({"command":"touch ran","command":"true"})", "duplicate member"},
+      {R"({"command":"touch ran; \ud800"})", "command"},
+      {R"({"command":"touch ran","timeout_ms":1e999})", "timeout_ms"},
+      {R"({"command":"touch ran"} {})", "byte "},
+      {R"(["touch ran"])", "object"},
+      {deep, "nested deeper"},
+  };
+  for (const auto& [arguments, word] : cases) {
+    const auto refused = call({"bash", "--arguments", arguments});
+    EXPECT_EQ(refused.exit_code, 2) << arguments.substr(0, 80) << refused.err.substr(0, 300);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr(word));
+    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err.substr(0, 300);
+  }
+  EXPECT_FALSE(exists("ran"));
+  EXPECT_EQ(call({"bash", "--arguments", R"({"command":"touch ran"})"}).exit_code, 0);
+  EXPECT_TRUE(exists("ran"));
+}
+
+// Success without its output would be a lie.
+TEST_F(Call, OutputThatCannotBeWrittenIsSaidAndIsNoSuccess) {  // C-221
+  for (const char* words : {"", "exec --help", "exec echo lost", "exec --json echo lost"}) {
+    const auto lost =
+        run_shell("exec \"$0\" call --workspace . " + std::string(words) + " >/dev/full");
+    EXPECT_EQ(lost.exit_code, 125) << words;
+    EXPECT_THAT(lost.err, HasSubstr("cannot write standard output: No space left on device"));
+    EXPECT_EQ(run_shell("exec \"$0\" call --workspace . " + std::string(words)).exit_code, 0);
+  }
 }
 
 }  // namespace

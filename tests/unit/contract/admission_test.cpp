@@ -38,6 +38,14 @@ class Checked final : public Tool, public InputValidator {
   std::function<InputCheck()> declare_;
 };
 
+/// A tool that nobody checked when it was made.
+class Stranger final : public Tool {
+ public:
+  explicit Stranger(std::string parameters)
+      : Tool({.name = "x", .parameters = std::move(parameters)}, {}) {}
+  Outcome execute(const Context&, const Call&) const override { return text_result(""); }
+};
+
 std::string refusal(const Contract& contract, Request request) {
   const auto invocation = contract.prepare(request);
   if (invocation) {
@@ -94,11 +102,19 @@ TEST(Admission, RefusesAToolThatCannotBeBound) {  // C-90
   EXPECT_THAT(refused(nullptr), HasSubstr("no tool"));
   EXPECT_THAT(refused(echo("a.b")), HasSubstr("1 to 64"));
   EXPECT_THAT(refused(echo(std::string(65, 'a'))), HasSubstr("1 to 64"));
-  const RawFunction nothing = [](const Context&, const Call&) { return text_result(""); };
-  EXPECT_THAT(refused(make_raw_tool("x", "", R"({"type":"array"})", nothing).value()),
+  EXPECT_THAT(refused(std::make_shared<Stranger>(R"({"type":"array"})")),
               HasSubstr("not of type \"object\""));
-  EXPECT_THAT(refused(make_raw_tool("x", "", R"({"type":"strng"})", nothing).value()),
-              HasSubstr("wrong form"));
+  EXPECT_THAT(refused(std::make_shared<Stranger>(R"({"type":"strng"})")), HasSubstr("wrong form"));
+}
+
+TEST(Admission, AToolThatChecksItsArgumentsIsKnownThroughWrappers) {
+  const ToolPtr typed = echo();
+  EXPECT_TRUE(checks_arguments(*typed));
+  const auto forward = [](const Context& context, const Call& call, const Tool& inner) {
+    return inner.execute(context, call);
+  };
+  EXPECT_TRUE(checks_arguments(*wrap(typed, forward).value()));
+  EXPECT_FALSE(checks_arguments(Stranger("{}")));
 }
 
 TEST(Admission, TheContractOutlivesItsTool) {  // C-91

@@ -2,7 +2,9 @@
 /// What must be refused, and how: a tool that is declared wrong when it is made, arguments that are
 /// wrong before anything of the call has run.
 #include "bawn/contract/admission.hpp"
+#include "bawn/contract/guard.hpp"
 #include "bawn/contract/make_tool.hpp"
+#include "bawn/contract/wrap.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,6 +51,21 @@ std::string refusal(std::string name, ToolOptions options = {}) {
   return tool ? "accepted" : tool.error().message();
 }
 
+Outcome nop(const Context& /*context*/, const Call& /*call*/) {
+  return text_result("");
+}
+
+// What wraps a tool says whose tool it is, too.
+TEST(BadInput, AWrapperWithoutItsPartsIsRefusedByTheToolsName) {  // C-80, C-110
+  const ToolPtr tool = make_raw_tool("inner", "", std::nullopt, nop).value();
+  EXPECT_THAT(wrap(tool, {}).error().message(), HasSubstr("\"inner\""));
+  EXPECT_THAT(guard(tool, {}).error().message(), HasSubstr("\"inner\""));
+  EXPECT_THAT(with_availability(tool, {}).error().message(), HasSubstr("\"inner\""));
+  EXPECT_FALSE(wrap(nullptr, [](const Context&, const Call&, const Tool&) { return Outcome(); }));
+  EXPECT_FALSE(guard(nullptr, [](const Context&, const AuthorizationRequest&) { return true; }));
+  EXPECT_FALSE(with_availability(nullptr, [](const Context&) { return true; }));
+}
+
 TEST(BadInput, AToolThatIsDeclaredWrongIsRefusedByItsName) {  // C-7, C-8, C-27, C-28
   EXPECT_EQ(refusal<Args>("read"), "accepted");
   EXPECT_EQ(refusal<Args>(""), R"(make_tool(""): empty name)");
@@ -62,16 +79,23 @@ TEST(BadInput, AToolThatIsDeclaredWrongIsRefusedByItsName) {  // C-7, C-8, C-27,
               StartsWith(R"(make_tool("read"): parameters: not valid JSON)"));
   EXPECT_EQ(refusal<Args>("read", {.output_schema = "7"}),
             R"(make_tool("read"): output schema: not a JSON object)");
+  for (const char* text : {"{}", R"({"type":"string"})", R"({"type":["object","null"]})"}) {
+    EXPECT_THAT(refusal<Args>("read", {.parameters = text}),
+                StartsWith(R"(make_tool("read"): parameters: not the schema of an object)"));
+    EXPECT_THAT(refusal<Args>("read", {.output_schema = text}),
+                StartsWith(R"(make_tool("read"): output schema: not the schema of an object)"));
+    EXPECT_THAT(make_raw_tool("raw", "", text, nop).error().message(),
+                StartsWith(R"(make_raw_tool("raw"): parameters: not the schema of an object)"));
+  }
   const std::function<std::string(const Context&, Args)> nothing;
   EXPECT_EQ(make_tool<Args>("read", "", nothing).error().message(),
             R"(make_tool("read"): the function is empty)");
   EXPECT_EQ(make_raw_tool("raw", "", std::nullopt, {}).error().message(),
             R"(make_raw_tool("raw"): the function is empty)");
-  EXPECT_EQ(make_raw_tool("", "", std::nullopt,
-                          [](const Context&, const Call&) { return text_result(""); })
-                .error()
-                .message(),
+  EXPECT_EQ(make_raw_tool("", "", std::nullopt, nop).error().message(),
             R"(make_raw_tool(""): empty name)");
+  EXPECT_THAT(refusal<Args>("line\nend", {.parameters = "[]"}),
+              StartsWith(R"(make_tool("line\nend"))"));
 }
 
 class BadArguments : public testing::Test {

@@ -6,7 +6,7 @@
 #include "bawn/contract/panic.hpp"
 #include "bawn/contract/progress.hpp"
 #include "support/requirements.hpp"
-#include "vectors.hpp"
+#include "support/vectors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 namespace bawn::contract {
 namespace {
 
-using test::vectors;
+using bawn::test::vectors;
 
 TEST(ExecutorVectors, ChainsAreGroupedAsGiven) {  // C-132
   BAWN_REQUIRE("shared-vectors");

@@ -5,10 +5,15 @@
 #include "bawn/contract/make_tool.hpp"
 #include "bawn/contract/wrap.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <stdexcept>
 
 namespace bawn::contract {
 namespace {
+
+using testing::HasSubstr;
 
 class Guard : public testing::Test {
  protected:
@@ -95,6 +100,18 @@ TEST_F(Guard, WhatTheInnerToolCanDoIsFoundThroughTheGuard) {  // C-112
       }).value();
   EXPECT_NE(capability<Checked>(*guarded).value(), nullptr);
   EXPECT_NE(capability<InputValidator>(*guarded).value(), nullptr);
+}
+
+TEST_F(Guard, WhatAnAuthorizerThrowsIsANoAndStaysPrivate) {  // C-111
+  const ToolPtr tool =
+      guard(inner(), [](const Context&, const AuthorizationRequest&) -> Result<bool> {
+        throw std::runtime_error("secret rule");
+      }).value();
+  const Outcome outcome = tool->execute({}, {});
+  EXPECT_THAT(outcome.error->message(), HasSubstr("authorization for"));
+  EXPECT_EQ(outcome.error->message().find("secret"), std::string::npos);
+  EXPECT_THAT(outcome.error->hidden_cause()->message(), HasSubstr("secret rule"));
+  EXPECT_EQ(executed, 0);
 }
 
 TEST_F(Guard, NeedsBothParts) {  // C-110

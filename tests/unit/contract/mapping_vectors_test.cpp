@@ -1,6 +1,6 @@
 /// \file
 /// The shared vectors of how values map onto calls, results, records, failures and outcomes. Those
-/// of the wire (content blocks, names and limits of a client) are for the tests of mcp/.
+/// of the wire (content blocks, names and limits of a client) are run by tests/unit/mcp.
 #include "bawn/contract/admission.hpp"
 #include "bawn/contract/call_context.hpp"
 #include "bawn/contract/declare.hpp"
@@ -13,7 +13,7 @@
 #include "bawn/contract/registry.hpp"
 #include "bawn/contract/wrap.hpp"
 #include "support/requirements.hpp"
-#include "vectors.hpp"
+#include "support/vectors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 namespace bawn::contract {
 namespace {
 
-using test::vectors;
+using bawn::test::vectors;
 using testing::HasSubstr;
 
 struct OptionalString {

@@ -35,7 +35,7 @@ TEST(OutputCheck, WithoutAPromiseEverythingPasses) {  // C-67
 }
 
 TEST(OutputCheck, ABadSchemaNamesTheTool) {
-  const auto check = OutputCheck::of(*promising(R"({"type":"strng"})"));
+  const auto check = OutputCheck::of(*promising(R"({"type":"object","required":7})"));
   EXPECT_NE(check.error().message().find(R"(tool "t": output schema)"), std::string::npos);
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace bawn::contract {
 namespace {
 
@@ -66,6 +68,27 @@ TEST(Properties, FactsDistinguishAbsentFromEmpty) {  // C-78
   EXPECT_FALSE(facts_of(*tool, {}, ""));
   EXPECT_FALSE(facts_of(*tool, {}, "{}")->calls.has_value());
   EXPECT_TRUE(facts_of(*tool, {}, "x")->calls.has_value());
+}
+
+// A tool's author is not trusted to be careful; a harness that asks must not fall over.
+TEST(Properties, WhatAToolThrowsWhenAskedReadsAsTheDefault) {  // C-71, C-75, C-76
+  const ToolPtr tool =
+      tool_with({.confined = [](const Context&, std::string_view) -> Confinement {
+                   throw std::runtime_error("confined");
+                 },
+                 .replay = [](const Context&, std::string_view) -> Replay { throw 7; },
+                 .facts = [](const Context&, std::string_view) -> Result<Facts> {
+                   throw std::runtime_error("line\nend");
+                 },
+                 .availability = [](const Context&) -> Result<bool> {
+                   throw std::runtime_error("private");
+                 }});
+  EXPECT_FALSE(confined_by(*tool, {}, "{}").confined);
+  EXPECT_EQ(replay_of(*tool, {}, "{}", "key"), Replay::Unknown);
+  EXPECT_EQ(facts_of(*tool, {}, "{}").error().message(), R"(tool "t" panicked: "line\nend")");
+  EXPECT_FALSE(is_available(*tool, {}));
+  const Outcome outcome = tool->execute({}, {});
+  EXPECT_EQ(outcome.error->message(), R"(availability of tool "t" could not be decided)");
 }
 
 }  // namespace

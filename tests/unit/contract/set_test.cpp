@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace bawn::contract {
 namespace {
 
@@ -68,6 +70,20 @@ TEST(Set, CloseGoesOnAfterErrorsAndJoinsThem) {  // C-131
   ASSERT_FALSE(closed);
   EXPECT_EQ(closed.error().message(), "bawn: close \"a\": stuck\nbawn: close \"c\": stuck");
   EXPECT_EQ(closed.error().causes().size(), 2U);
+}
+
+class ThrowingCloser final : public Closer {
+ public:
+  Result<> close() override { throw std::runtime_error("lost"); }
+};
+
+TEST(Set, WhatACloserThrowsKeepsNoOtherOpen) {  // C-131
+  std::vector<std::string> log;
+  const auto closed = Set({tool_named("a", std::make_shared<ThrowingCloser>()),
+                           tool_named("b", std::make_shared<LoggedCloser>("b", log))})
+                          .close();
+  EXPECT_EQ(closed.error().message(), "bawn: close \"a\": panicked: lost");
+  EXPECT_THAT(log, testing::ElementsAre("b"));
 }
 
 TEST(Set, ASharedCloserIsClosedOnce) {

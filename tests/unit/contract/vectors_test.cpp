@@ -1,6 +1,7 @@
 /// \file
 /// The shared vectors of schemas, validation, definitions and canonical JSON.
-#include "vectors.hpp"
+
+#include "support/vectors.hpp"
 
 #include "bawn/contract/canonical.hpp"
 #include "bawn/contract/definition.hpp"
@@ -15,7 +16,7 @@
 namespace bawn::contract {
 namespace {
 
-using test::vectors;
+using bawn::test::vectors;
 
 ShapeType type_named(const std::string& name) {
   const std::vector<std::pair<std::string, ShapeType>> types = {

@@ -1,4 +1,5 @@
 #include "bawn/contract/elicitation.hpp"
+#include "bawn/contract/outcome_class.hpp"
 #include "bawn/contract/progress.hpp"
 #include "bawn/mcp/client.hpp"
 #include "bawn/mcp/stdio.hpp"
@@ -260,6 +261,33 @@ TEST(RemoteClient, RefusesAListWithOneBadTool) {
   EXPECT_TRUE(listed({Json::array({entry("a"), entry("b", std::string(8192, 'x'))})}));
 }
 
+// What a host says of a tool that is not there would silently be lost.
+TEST(RemoteClient, OptionsThatNameNoToolOfTheListAreRefused) {  // C-171, C-180
+  const auto with = [](const std::string& name) {
+    return listed({Json::array({entry("a"), entry("b")})},
+                  {.prefix = "far", .tools = {{.name = name, .resource = "shell:1"}}});
+  };
+  EXPECT_TRUE(with("a"));
+  EXPECT_TRUE(with("far__b"));
+  EXPECT_THAT(with("aa").error().message(),
+              HasSubstr(R"(the options name the tool "aa", which the server does not have)"));
+}
+
+// Its last claim stands, whichever spelling it uses; an empty one withdraws.
+TEST(RemoteClient, TheLastClaimAboutAToolStands) {  // C-171
+  const auto resource = [](std::vector<RemoteToolOptions> claims) {
+    const auto tools =
+        listed({Json::array({entry("a")})}, {.prefix = "far", .tools = std::move(claims)});
+    return contract::resource_of(*tools->front());
+  };
+  EXPECT_EQ(resource({{.name = "far__a", .resource = "x:1"}, {.name = "a", .resource = "x:2"}}),
+            "x:2");
+  EXPECT_EQ(resource({{.name = "a", .resource = "x:1"}, {.name = "far__a", .resource = "x:2"}}),
+            "x:2");
+  EXPECT_EQ(resource({{.name = "a", .resource = "x:1"}, {.name = "far__a", .resource = ""}}), "");
+  EXPECT_EQ(resource({{.name = "a", .resource = "x:1"}, {.name = "a", .sequential = true}}), "");
+}
+
 TEST(RemoteClient, LargeResultsFailAndSayThatTheyRan) {
   Pipes pipes;
   pipes.script([](const Json& message) {
@@ -291,6 +319,7 @@ TEST(RemoteClient, ATimeoutSaysThatTheOutcomeIsUnknown) {
   ASSERT_TRUE(tools);
   const Outcome outcome = run((*tools)[0], "{}");
   EXPECT_EQ(outcome.error->code(), ErrorCode::DeadlineExceeded);
+  EXPECT_EQ(contract::outcome_class(*outcome.error), contract::OutcomeClass::Unknown);
   EXPECT_THAT(outcome.error->message(), HasSubstr("not known"));
 }
 
@@ -307,6 +336,10 @@ TEST(RemoteClient, TheServersEndEndsCalls) {
   ASSERT_TRUE(tools);
   const Outcome outcome = run((*tools)[0], "{}");
   EXPECT_EQ(outcome.error->code(), ErrorCode::Closed) << outcome.error->message();
+  EXPECT_EQ(contract::outcome_class(*outcome.error), contract::OutcomeClass::Unknown)
+      << "it was sent";
+  EXPECT_EQ(contract::outcome_class(*run((*tools)[0], "{}").error), contract::OutcomeClass::Known)
+      << "it was not sent";
 }
 
 }  // namespace

@@ -29,6 +29,17 @@ class InputValidator {
   [[nodiscard]] virtual InputCheck input_check() const = 0;
 };
 
+/// Derive a tool from this as well when its execute may refuse by itself what its schema refuses;
+/// whoever serves the tool then need not look twice.
+class SelfChecking {
+ public:
+  virtual ~SelfChecking() = default;
+  [[nodiscard]] virtual bool checks_arguments() const noexcept = 0;
+};
+
+/// True when the tool, or one that it wraps, checks its arguments against its schema.
+[[nodiscard]] bool checks_arguments(const Tool& tool);
+
 /// True for 1 to 64 of A-Z a-z 0-9 _ -.
 [[nodiscard]] bool is_tool_name(std::string_view name) noexcept;
 

@@ -7,16 +7,17 @@
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/json.hpp"
+#include "bawn/contract/record.hpp"
 #include "bawn/contract/tool.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bawn::mcp {
@@ -28,10 +29,35 @@ enum class EraChoice {
   Legacy,  ///< the handshake at once
 };
 
+/// How a tool's calls are confined, as the host knows it.
+using ConfinedFunction =
+    std::function<contract::Confinement(const contract::Context&, std::string_view args)>;
+
 /// What the host says of one remote tool; MCP cannot say it.
 struct RemoteToolOptions {
-  std::string resource{};  ///< calls that name one resource run in order
-  bool sequential = false;
+  std::string name{};  ///< as the server calls it, or with the prefix
+  /// Calls that name one resource run in order; the empty name withdraws what was said before.
+  std::optional<std::string> resource{};
+  bool sequential = false;  ///< only ever adds
+  /// In place of the `confined` of all tools; an empty function withdraws it.
+  std::optional<ConfinedFunction> confined{};
+};
+
+/// A result as the server gave it.
+class RemoteDetails final : public contract::Details {
+ public:
+  RemoteDetails(contract::Json raw, std::optional<contract::Record> record)
+      : raw_(std::move(raw)), record_(std::move(record)) {}
+  [[nodiscard]] const contract::Json& raw() const noexcept { return raw_; }
+  /// Recordable when a trusted server sent a record.
+  [[nodiscard]] std::string record_namespace() const override {
+    return record_ ? record_->name_space : "";
+  }
+  [[nodiscard]] contract::Result<contract::Json> record_json() const override;
+
+ private:
+  contract::Json raw_;
+  std::optional<contract::Record> record_;
 };
 
 struct ClientOptions {
@@ -39,10 +65,13 @@ struct ClientOptions {
   std::string version = "0";
   EraChoice era = EraChoice::Auto;
   std::string prefix{};  ///< tools are named `<prefix>__<name>`; empty: as they are
-  /// By remote or prefixed name.
-  std::map<std::string, RemoteToolOptions> tools{};
+  /// Applied in order: of several claims about one tool the last stands.
+  std::vector<RemoteToolOptions> tools{};
   /// The `confined` property of every tool: how the host runs this server.
-  std::function<contract::Confinement(const contract::Context&, std::string_view args)> confined{};
+  ConfinedFunction confined{};
+  /// The host vouches for the server: the records of its results are read, and what its tools say
+  /// of the order of their calls.
+  bool trusted = false;
   /// Stands with every result, as what was confirmed of the server's own confinement.
   std::optional<contract::Confinement> confinement{};
   /// Offers elicitation: questions go to the elicitor of the call that they belong to.
@@ -87,7 +116,8 @@ class Client {
   /// Lists all pages. The list is untrusted: it is refused as a whole when a name is none or comes
   /// twice, a schema is missing or no object's, or a description is too long.
   ///
-  /// Errors: ToolFailed, naming what is wrong; those of connect().
+  /// Errors: ToolFailed, naming what is wrong; InvalidArgument for options that name no tool of the
+  /// list; those of connect().
   [[nodiscard]] virtual contract::Result<std::vector<contract::ToolPtr>> tools(
       const contract::Context& context) = 0;
 

@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <string>
 
-namespace bawn::contract::test {
+namespace bawn::test {
 
 /// One file of the folder. Call it behind BAWN_REQUIRE("shared-vectors").
-inline Json vectors(const std::string& name) {
+[[nodiscard]] inline contract::Json vectors(const std::string& name) {
   const char* dir = std::getenv("BAWN_VECTORS");  // NOLINT(concurrency-mt-unsafe): read only
-  return parse_json(bawn::test::read_file(std::filesystem::path(dir) / name)).value();
+  return contract::parse_json(read_file(std::filesystem::path(dir) / name)).value();
 }
 
-}  // namespace bawn::contract::test
+}  // namespace bawn::test

@@ -1,0 +1,165 @@
+#include "client/remote_result.hpp"
+
+#include "bawn/contract/canonical.hpp"
+#include "protocol.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <iterator>
+
+namespace bawn::mcp {
+namespace {
+
+using contract::Error;
+using contract::ErrorCode;
+using contract::Json;
+using contract::Outcome;
+using contract::Part;
+
+// The name of a file with audio of this type. Source: IANA media types and their older spellings.
+std::string audio_name(std::string mime) {
+  static constexpr auto kExtensions =
+      std::to_array<std::pair<std::string_view, std::string_view>>({{"audio/wav", ".wav"},
+                                                                    {"audio/x-wav", ".wav"},
+                                                                    {"audio/wave", ".wav"},
+                                                                    {"audio/mpeg", ".mp3"},
+                                                                    {"audio/mp3", ".mp3"},
+                                                                    {"audio/mp4", ".m4a"},
+                                                                    {"audio/aac", ".aac"},
+                                                                    {"audio/ogg", ".ogg"},
+                                                                    {"audio/opus", ".opus"},
+                                                                    {"audio/flac", ".flac"},
+                                                                    {"audio/webm", ".webm"}});
+  mime.erase(std::min(mime.find(';'), mime.size()));
+  std::ranges::transform(mime, mime.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto* const known =
+      std::ranges::find(kExtensions, mime, &std::pair<std::string_view, std::string_view>::first);
+  return "audio" + std::string(known == kExtensions.end() ? "" : known->second);
+}
+
+Part resource_part(const Json& block) {
+  const Json resource = block.value("resource", Json());
+  if (const std::string data = string_member(resource, "blob"); !data.empty()) {
+    return {
+        {"type", "input_file"}, {"filename", string_member(resource, "uri")}, {"file_data", data}};
+  }
+  return {{"type", "text"}, {"text", string_member(resource, "text")}};
+}
+
+/// The block in the form that contract parts have.
+Part part_of(const Json& block) {
+  const std::string type = string_member(block, "type");
+  const std::string mime = string_member(block, "mimeType");
+  if (type == "image") {
+    return {{"type", "input_image"},
+            {"image_url",
+             fmt::format("data:{};base64,{}", mime.empty() ? "application/octet-stream" : mime,
+                         string_member(block, "data"))}};
+  }
+  if (type == "audio") {
+    return {{"type", "input_file"},
+            {"filename", audio_name(mime)},
+            {"file_data", string_member(block, "data")}};
+  }
+  if (type == "resource") {
+    return resource_part(block);
+  }
+  if (type == "resource_link") {
+    return {{"type", "text"}, {"text", "resource: " + string_member(block, "uri")}};
+  }
+  return block;
+}
+
+bool is_text(const Json& block) {
+  return string_member(block, "type") == "text";
+}
+
+/// Servers that follow the protocol's advice repeat the structure as the JSON of one text block.
+bool repeats(const Json& content, const Json& structured) {
+  const auto wanted = contract::canonical_json(structured);
+  return wanted && std::ranges::any_of(content, [&](const Json& block) {
+           const std::string text = is_text(block) ? string_member(block, "text") : "";
+           if (!text.starts_with('{') && !text.starts_with('[')) {
+             return false;
+           }
+           const auto value = contract::parse_json(text);
+           const auto written = value ? contract::canonical_json(*value) : wanted;
+           return value && written && *written == *wanted;
+         });
+}
+
+/// Of text blocks alone their text, of others their parts.
+contract::ToolResult output_of(const Json& content) {
+  contract::ToolResult made;
+  std::vector<Part> parts;
+  std::ranges::transform(content, std::back_inserter(parts), part_of);
+  made.output = std::move(parts);
+  if (std::ranges::all_of(content, is_text)) {
+    made.output = contract::output_text(made);
+  }
+  return made;
+}
+
+/// The record of a result's `_meta`; none when it is not one.
+std::optional<contract::Record> record_of_meta(const Json& result) {
+  const Json members = result.value("_meta", Json());
+  for (const std::string_view key : {meta::kRecord, meta::kAgenttoolRecord}) {
+    const Json entry = members.is_object() ? members.value(std::string(key), Json()) : Json();
+    const std::string name_space = string_member(entry, "ns");
+    auto data = contract::parse_json(string_member(entry, "data"));
+    if (!name_space.empty() && data) {
+      return contract::Record{.name_space = name_space, .data = *std::move(data)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+contract::Result<Json> RemoteDetails::record_json() const {
+  return record_ ? contract::Result<Json>(record_->data) : contract::Details::record_json();
+}
+
+std::string string_member(const Json& object, std::string_view name) {
+  if (!object.is_object()) {
+    return "";
+  }
+  const auto member = object.find(name);
+  return member != object.end() && member->is_string() ? member->get<std::string>() : "";
+}
+
+Outcome outcome_of(std::string_view tool, const Json& result, const ClientOptions& options) {
+  Json content = result.is_object() ? result.value("content", Json::array()) : Json();
+  if (!content.is_array()) {
+    return Error(ErrorCode::ToolFailed,
+                 fmt::format("mcp: call \"{}\": its result has no content", tool));
+  }
+  const std::size_t size = contract::dump_json(content).size();
+  if (options.max_result_bytes != 0 && size > options.max_result_bytes) {
+    return Error(ErrorCode::ResourceExhausted,
+                 fmt::format("mcp: tool \"{}\" ran, but its result is {} bytes, over the "
+                             "{}-byte limit",
+                             tool, size, options.max_result_bytes));
+  }
+  const auto structured = result.find("structuredContent");
+  if (structured != result.end() && !repeats(content, *structured)) {
+    content.push_back({{"type", "text"}, {"text", contract::dump_json(*structured)}});
+  }
+  contract::ToolResult made = output_of(content);
+  if (structured != result.end()) {
+    made.structured = *structured;
+  }
+  made.confinement = options.confinement;
+  made.details = std::make_shared<RemoteDetails>(
+      result, options.trusted ? record_of_meta(result) : std::nullopt);
+  if (result.value("isError", Json()) == true) {
+    const std::string why = contract::output_text(made);
+    return {std::move(made), Error(ErrorCode::ToolFailed, why.empty() ? "tool call failed" : why)};
+  }
+  return made;
+}
+
+}  // namespace bawn::mcp
