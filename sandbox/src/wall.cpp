@@ -3,6 +3,7 @@
 #include "bawn/sandbox/features.hpp"
 #include "bawn/sandbox/protected_watch.hpp"
 #include "scratch_directory.hpp"
+#include "wall_plan.hpp"
 
 #include <utility>
 
@@ -16,20 +17,28 @@ SurveyScope scope_for(const KernelFeatures& features, const Policy& policy) {
 }
 
 Result<Wall> raise_with(const KernelFeatures& features, const WallRequest& request) {
-  Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir,
-                                scope_for(features, request.policy)));
+  PlannedWall planned = BAWN_TRY(plan_wall(features, request));
   Wall wall;
-  if (request.policy.enforce && place.has_siblings && place.private_tmp.empty()) {
-    wall.scratch = BAWN_TRY(ScratchDirectory::make(place.uid, place.gid));
-    place.private_tmp = wall.scratch->path();
-  }
-  wall.plan = BAWN_TRY(plan_session(request.policy, features, place));
+  wall.plan = std::move(planned.plan);
+  wall.scratch = std::move(planned.scratch);
   wall.warden = BAWN_TRY(Warden::start(wall.plan, request.warden));
-  wall.watch = ProtectedWatch::start(place, wall.plan.namespaces.clone_flags != 0);
+  wall.watch = ProtectedWatch::start(planned.place, wall.plan.namespaces.clone_flags != 0);
   return wall;
 }
 
 }  // namespace
+
+Result<PlannedWall> plan_wall(const KernelFeatures& features, const WallRequest& request) {
+  PlannedWall planned;
+  planned.place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir,
+                                  scope_for(features, request.policy)));
+  if (request.policy.enforce && planned.place.has_siblings && planned.place.private_tmp.empty()) {
+    planned.scratch = BAWN_TRY(ScratchDirectory::make(planned.place.uid, planned.place.gid));
+    planned.place.private_tmp = planned.scratch->path();
+  }
+  planned.plan = BAWN_TRY(plan_session(request.policy, features, planned.place));
+  return planned;
+}
 
 Result<SessionPlan> forecast_wall(const WallRequest& request) {
   const KernelFeatures features = assume_features();
@@ -42,16 +51,8 @@ Result<SessionPlan> forecast_wall(const WallRequest& request) {
 }
 
 Result<Wall> raise_wall(const WallRequest& request) {
-  auto wall = raise_with(assume_features(), request);
-  if (wall || !wall.error().is(ErrorCode::Unsupported)) {
-    return wall;
-  }
-  // Only a real probe knows why: an LSM, a container's profile or a sysctl said no.
-  auto second = raise_with(probe_features(), request);
-  if (!second && second.error().message() != wall.error().message()) {
-    return std::unexpected(std::move(second).error().with_cause(std::move(wall).error()));
-  }
-  return second;
+  return with_features(
+      [&](const KernelFeatures& features) { return raise_with(features, request); });
 }
 
 }  // namespace bawn::sandbox

@@ -11,13 +11,16 @@
 
 namespace bawn::sandbox::wire {
 
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::uint32_t kPlanMagic = 0x4e575042;            // "BPWN"
 inline constexpr std::size_t kMaxPayload = std::size_t{4} << 20U;  ///< bytes after a header
 inline constexpr std::size_t kMaxPlan = std::size_t{16} << 20U;    ///< bytes of a plan blob
 inline constexpr std::size_t kMaxFds = 4;                          ///< descriptors with one frame
 inline constexpr int kPlanFd = 3;    ///< the stub's descriptor of the sealed plan
 inline constexpr int kStreamFd = 4;  ///< the stub's and the warden's end of the stream
+/// With --exec: the sealed payload of the one Spawn request; on kStreamFd the stub passes on Ready
+/// (or SetupFailed), then Executed, or Refused with the reason.
+inline constexpr int kRequestFd = 5;
 
 /// Frame types. Requests below 0x100, answers (same id as the request) from 0x100, events (id of
 /// the spawn that they are about) from 0x200.
@@ -38,6 +41,7 @@ enum class Type : std::uint32_t {
   Refused = 0x103,      ///< errno and where
   Signalled = 0x104,
   Listed = 0x105,
+  Executed = 0x106,  ///< from a stub with --exec: its command has executed
   Exited = 0x200,
 };
 
@@ -103,6 +107,7 @@ enum class Step : std::uint32_t {
   Session,
   Proxy,
   Listener,
+  Execute,
 };
 
 /// What the warden confirms, one bit a layer.

@@ -172,6 +172,8 @@ std::string_view to_text(Step step) noexcept {
       return "opening the proxy's socket";
     case Step::Listener:
       return "supervising connect(2) (a seccomp listener)";
+    case Step::Execute:
+      return "executing the program";
     case Step::Session:
       return "leaving the session of the terminal";
   }

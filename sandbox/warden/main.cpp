@@ -19,6 +19,9 @@ int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "--pipes") == 0) {
     warden::relay::run();
   }
+  if (argc == 2 && strcmp(argv[1], "--exec") == 0) {
+    warden::run_exec_stub();
+  }
   if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
     return warden::run_probe();
   }

@@ -220,7 +220,10 @@ int child_entry(void* argument) noexcept {
   if (name[0] == '\0') {
     leave(slot, ENOENT);
   }
-  leave(slot, has_slash(name) ? -execute(slot, name) : search(slot, name));
+  const long error = has_slash(name) ? -execute(slot, name) : search(slot, name);
+  // Who waits for the end of the socket to know that it executed gets the reason instead.
+  tell_server(static_cast<std::int32_t>(error), -1);
+  leave(slot, error);
 }
 
 }  // namespace bawn::sandbox::warden

@@ -125,9 +125,8 @@ Failure start_warden(const PlanView& plan, int stream_fd, pid_t& pid, int& life_
   return {};
 }
 
-void run_stub(int plan_fd, int stream_fd) {
+void begin_stub(int plan_fd, int stream_fd, PlanView& plan) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  PlanView plan;
   if (!map_plan(plan_fd, plan)) {
     send_failure(stream_fd, {Step::Plan, EPROTO, 0});
     _exit(1);
@@ -135,10 +134,22 @@ void run_stub(int plan_fd, int stream_fd) {
   if (getppid() != plan.server_pid) {
     _exit(1);  // the server died before the death signal was set
   }
-  const bool own_pid_namespace = (plan.clone_flags & CLONE_NEWPID) != 0;
-  if (!own_pid_namespace) {
+  if ((plan.clone_flags & CLONE_NEWPID) == 0) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a killed warden leaves comes here
   }
+}
+
+void end_stub(const PlanView& plan, pid_t warden) noexcept {
+  while (waitpid(warden, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if ((plan.clone_flags & CLONE_NEWPID) == 0) {
+    kill_leftovers();
+  }
+}
+
+void run_stub(int plan_fd, int stream_fd) {
+  PlanView plan;
+  begin_stub(plan_fd, stream_fd, plan);
   pid_t pid = 0;
   int life_fd = -1;
   const Failure failure = start_warden(plan, stream_fd, pid, life_fd);
@@ -152,11 +163,7 @@ void run_stub(int plan_fd, int stream_fd) {
   // The stream's end must mean that the warden is gone.
   close(stream_fd);
   close(plan_fd);
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  if (!own_pid_namespace) {
-    kill_leftovers();
-  }
+  end_stub(plan, pid);
   _exit(0);
 }
 

@@ -3,8 +3,8 @@
 ///
 /// libc only: no C++ library, no exceptions, no heap after the wall stands. What it may call:
 ///   stub      prctl, mmap, fstat, pipe2, clone, open/read/write of the child's id maps and of its
-///   own
-///             list of children, chdir, waitpid, kill
+///             own list of children, chdir, waitpid, kill; with --exec also socketpair, signalfd,
+///             poll, send[msg], recv[msg], setrlimit
 ///   setup     the mount family, open, mkdir, mknod, symlink, chmod, read/write of small files,
 ///   stat,
 ///             chdir, fcntl, dup3, close_range, socket + ioctl(SIOCSIFFLAGS), sethostname, setsid,
@@ -111,8 +111,18 @@ Failure start_warden(const PlanView& plan, int stream_fd, pid_t& pid, int& life_
 /// Maps of a new user namespace's ids, from outside: all of them (root), or the caller's own one.
 /// Returns the errno of what failed, or 0.
 int write_identity_maps(bool full, pid_t pid) noexcept;
+/// What every stub does first: it dies with the server, and takes in what a killed warden leaves.
+/// Does not return when there is nothing to be done any more; failures go to `stream_fd`.
+void begin_stub(int plan_fd, int stream_fd, PlanView& plan);
+/// What every stub does last: waits for the warden's end and ends what that has left.
+void end_stub(const PlanView& plan, pid_t warden) noexcept;
 /// The stub's whole life.
 [[noreturn]] void run_stub(int plan_fd, int stream_fd);
+
+// exec_stub.cpp
+/// The life of a stub that has one command: it asks the warden for it, passes signals on, and ends
+/// as the command ends. Its own descriptors 0, 1 and 2 are the command's.
+[[noreturn]] void run_exec_stub();
 
 // setup.cpp, and the parts it calls in this order
 [[noreturn]] void run_warden(const PlanView& plan, int stream_fd, int life_fd);
