@@ -2,7 +2,9 @@
 
 #include "bawn/os/memfd.hpp"
 #include "bawn/os/pipe.hpp"
+#include "bawn/os/poll.hpp"
 #include "bawn/os/spawn.hpp"
+#include "frame_stream.hpp"
 #include "scratch_directory.hpp"
 #include "spawn_request.hpp"
 #include "wall_plan.hpp"
@@ -17,11 +19,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <climits>
+#include <deque>
 #include <mutex>
 
 namespace bawn::sandbox {
 namespace {
+
+constexpr std::chrono::seconds kFrameLimit{30};
 
 /// What must live as long as the command does.
 struct Companion {
@@ -101,7 +107,7 @@ class Stub {
     options.from_lasting_thread = true;
     Stub stub;
     stub.process_ = BAWN_TRY(os::spawn(options));
-    stub.link_ = std::make_unique<WardenLink>(std::move(stream.near));
+    stub.stream_ = std::make_unique<FrameStream>(std::move(stream.near));
     return stub;
   }
   Stub(Stub&&) = default;
@@ -113,13 +119,29 @@ class Stub {
     }
   }
 
-  Result<Frame> next() { return link_->first_frame(); }
+  /// The next frame in order; both may come at once.
+  Result<Frame> next() {
+    const auto context =
+        contract::Context().with_deadline(contract::Context::Clock::now() + kFrameLimit);
+    while (frames_.empty()) {
+      BAWN_TRY(os::wait_readable(stream_->get(), context));
+      const bool open =
+          stream_->pump([this](Frame&& frame) { frames_.push_back(std::move(frame)); });
+      if (!open && frames_.empty()) {
+        return contract::fail(ErrorCode::Internal, "the command's stub ended before it had begun");
+      }
+    }
+    Frame frame = std::move(frames_.front());
+    frames_.pop_front();
+    return frame;
+  }
   os::Pidfd let_go() { return std::exchange(process_, os::Pidfd()); }
 
  private:
   Stub() = default;
   os::Pidfd process_;
-  std::unique_ptr<WardenLink> link_;
+  std::unique_ptr<FrameStream> stream_;
+  std::deque<Frame> frames_;
 };
 
 Error refusal(const LaunchSpec& spec, const Frame& frame) {
