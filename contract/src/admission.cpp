@@ -47,8 +47,7 @@ Result<JsonSchema> compile_parameters(const Definition& definition) {
   if (!schema) {
     return schema;
   }
-  const Json& document = schema->document();
-  if (!document.is_object() || !document.contains("type") || document.at("type") != "object") {
+  if (!is_object_schema(schema->document())) {
     return fail(ErrorCode::InvalidArgument, "the parameters' schema is not of type \"object\"");
   }
   return schema;

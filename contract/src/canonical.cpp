@@ -1,42 +1,16 @@
 #include "bawn/contract/canonical.hpp"
 
+#include "decimal.hpp"
 #include "utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <vector>
 
 namespace bawn::contract {
 namespace {
-
-// The shortest decimal digits that read back as `value`, and the power of ten of the first digit.
-struct Decimal {
-  std::string digits;
-  int exponent = 0;
-};
-
-Decimal shortest_decimal(double value) {
-  std::array<char, 64> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                          std::chars_format::scientific);
-  (void)error;  // 64 bytes hold every double
-  const std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
-  const std::size_t mark = text.find('e');
-  Decimal decimal;
-  for (const char letter : text.substr(0, mark)) {
-    if (letter != '.') {
-      decimal.digits += letter;
-    }
-  }
-  std::string_view exponent = text.substr(mark + 1);
-  exponent.remove_prefix(exponent.starts_with('+') ? 1 : 0);
-  std::from_chars(exponent.data(), exponent.data() + exponent.size(), decimal.exponent);
-  return decimal;
-}
 
 Result<std::u16string> to_utf16(std::string_view text) {
   std::u16string units;
@@ -149,7 +123,7 @@ std::string canonical_number(double value) {
   if (value == 0) {
     return "0";
   }
-  const auto [digits, exponent] = shortest_decimal(std::abs(value));
+  const auto [digits, exponent] = detail::shortest_decimal(std::abs(value));
   const int count = static_cast<int>(digits.size());
   const int point = exponent + 1;  // digits before the decimal point
   const std::string sign = value < 0 ? "-" : "";

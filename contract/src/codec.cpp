@@ -1,5 +1,7 @@
 #include "bawn/contract/codec.hpp"
 
+#include "bawn/contract/quote.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -9,8 +11,11 @@
 namespace bawn::contract {
 
 std::unexpected<Error> DecodeState::problem(std::string_view message) const {
+  // A map's member names are the caller's.
+  constexpr std::size_t kShownPath = 256;
+  const std::string path = plain_or_quoted(text_start(path_, kShownPath));
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("{}{}{}", path_, path_.empty() ? "" : ": ", message));
+              fmt::format("{}{}{}", path, path.empty() ? "" : ": ", message));
 }
 
 std::unexpected<Error> DecodeState::expected(std::string_view type, const JsonNode& got) const {

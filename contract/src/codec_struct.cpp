@@ -1,8 +1,11 @@
 #include "bawn/contract/codec_struct.hpp"
 
 #include "bawn/contract/quote.hpp"
+#include "utf8.hpp"
 
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace bawn::contract::detail {
 namespace {
@@ -39,6 +42,10 @@ Result<Json> parse_choice(std::string_view item, ShapeType type) {
   }
 }
 
+bool finite(const std::optional<double>& bound) {
+  return !bound || std::isfinite(*bound);
+}
+
 }  // namespace
 
 Result<std::vector<Json>> parse_choices(std::string_view items, ShapeType type) {
@@ -54,6 +61,11 @@ Result<std::vector<Json>> parse_choices(std::string_view items, ShapeType type) 
 }
 
 Result<> add_field(Shape& shape, ShapeField field) {
+  if (field.name.empty() || !is_utf8(field.name) || !is_utf8(field.description)) {
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("field {}: a name is not empty, and texts are UTF-8", quote(field.name)));
+  }
   for (const ShapeField& other : shape.fields) {
     if (other.name == field.name) {
       return fail(ErrorCode::InvalidArgument,
@@ -65,6 +77,11 @@ Result<> add_field(Shape& shape, ShapeField field) {
   if ((field.minimum || field.maximum) && !number) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("field {} has bounds but is no number", quote(field.name)));
+  }
+  const bool none_fits = field.minimum && field.maximum && !(*field.minimum <= *field.maximum);
+  if (none_fits || !finite(field.minimum) || !finite(field.maximum)) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("field {} has bounds that no number fits", quote(field.name)));
   }
   shape.fields.push_back(std::move(field));
   return {};
@@ -80,7 +97,7 @@ Result<> refuse_unknown(const JsonNode& node, const std::vector<std::string_view
     }
   }
   if (first != nullptr) {
-    return state.problem(fmt::format("unexpected property {}", quote(*first)));
+    return state.problem("unexpected property " + quote(text_start(*first, 128)));
   }
   return {};
 }

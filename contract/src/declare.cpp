@@ -2,6 +2,7 @@
 
 #include "bawn/contract/admission.hpp"
 #include "bawn/contract/call_problem.hpp"
+#include "bawn/contract/definition.hpp"
 #include "bawn/contract/executor.hpp"
 #include "bawn/contract/json_schema.hpp"
 #include "bawn/contract/quote.hpp"
@@ -40,8 +41,7 @@ Result<JsonSchema> object_schema(std::string_view what, std::string_view text) {
   if (!schema) {
     return std::unexpected(schema.error().wrap(what));
   }
-  const Json& document = schema->document();
-  if (!document.is_object() || !document.contains("type") || document.at("type") != "object") {
+  if (!is_object_schema(schema->document())) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{}: not of type \"object\"", what));
   }
   return schema;

@@ -25,6 +25,11 @@ std::string_view parameters_of(const Definition& definition) noexcept {
   return definition.parameters ? std::string_view(*definition.parameters) : kNoArgsSchema;
 }
 
+bool is_object_schema(const Json& schema) {
+  const auto type = schema.is_object() ? schema.find("type") : schema.end();
+  return schema.is_object() && type != schema.end() && *type == "object";
+}
+
 Result<Json> to_json(const Definition& definition) {
   auto parameters = parse_json(parameters_of(definition));
   if (!parameters) {

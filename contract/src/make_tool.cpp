@@ -6,6 +6,7 @@
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/validate.hpp"
 #include "tool_options.hpp"
+#include "utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -72,8 +73,7 @@ Result<> check_schema_text(const std::optional<std::string>& text, std::string_v
   if (!json->is_object()) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{}: not a JSON object", what));
   }
-  const auto type = json->find("type");
-  if (type == json->end() || *type != "object") {
+  if (!is_object_schema(*json)) {
     return fail(
         ErrorCode::InvalidArgument,
         fmt::format("{}: not the schema of an object: its \"type\" must be \"object\"", what));
@@ -81,10 +81,14 @@ Result<> check_schema_text(const std::optional<std::string>& text, std::string_v
   return {};
 }
 
-Result<> check_texts(std::string_view name, const std::optional<std::string>& parameters,
+Result<> check_texts(std::string_view name, std::string_view description,
+                     const std::optional<std::string>& parameters,
                      const std::optional<std::string>& output_schema) {
   if (name.empty()) {
     return fail(ErrorCode::InvalidArgument, "empty name");
+  }
+  if (!is_utf8(name) || !is_utf8(description)) {
+    return fail(ErrorCode::InvalidArgument, "name and description must be UTF-8");
   }
   BAWN_TRY(check_schema_text(parameters, "parameters"));
   return check_schema_text(output_schema, "output schema");
@@ -123,7 +127,8 @@ Result<ToolPtr> build_typed_tool(std::string name, std::string description, Resu
                                  ArgsFunction function, ToolOptions options,
                                  const ExampleDecoder& decode_example) {
   constexpr std::string_view kMaker = "make_tool";
-  if (const auto ok = check_texts(name, options.parameters, options.output_schema); !ok) {
+  if (const auto ok = check_texts(name, description, options.parameters, options.output_schema);
+      !ok) {
     return construction_error(kMaker, name, ok.error().message());
   }
   Definition definition{.name = std::move(name),
@@ -167,7 +172,8 @@ Result<ToolPtr> make_raw_tool(std::string name, std::string description,
   if (!function) {
     return detail::construction_error(kMaker, name, "the function is empty");
   }
-  if (const auto ok = detail::check_texts(name, parameters, options.output_schema); !ok) {
+  if (const auto ok = detail::check_texts(name, description, parameters, options.output_schema);
+      !ok) {
     return detail::construction_error(kMaker, name, ok.error().message());
   }
   Definition definition{.name = std::move(name),

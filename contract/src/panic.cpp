@@ -26,6 +26,11 @@ std::string current_type() {
   return status == 0 && name ? name.get() : type->name();
 }
 
+// A null pointer can be thrown, too.
+std::string text_or_type(const char* text) {
+  return text != nullptr ? std::string(text) : current_type();
+}
+
 }  // namespace
 
 Error make_panic_error(Panic panic) {
@@ -41,11 +46,11 @@ std::optional<Panic> catch_panic(const std::function<void()>& body) {
   } catch (const abi::__forced_unwind&) {
     throw;  // glibc ends the process if this one is swallowed
   } catch (const std::exception& thrown) {
-    return Panic{.tool = {}, .value = thrown.what(), .type = current_type()};
+    return Panic{.tool = {}, .value = text_or_type(thrown.what()), .type = current_type()};
   } catch (const std::string& thrown) {
     return Panic{.tool = {}, .value = thrown, .type = current_type()};
   } catch (const char* thrown) {
-    return Panic{.tool = {}, .value = thrown, .type = current_type()};
+    return Panic{.tool = {}, .value = text_or_type(thrown), .type = current_type()};
   } catch (...) {
     return Panic{.tool = {}, .value = current_type(), .type = current_type()};
   }

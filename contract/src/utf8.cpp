@@ -50,4 +50,15 @@ CodePoint next_code_point(std::string_view text) noexcept {
   return {point, lead.size};
 }
 
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t size = next_code_point(text).size;
+    if (size == 0) {
+      return false;
+    }
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
 }  // namespace bawn::contract::detail

@@ -15,4 +15,7 @@ struct CodePoint {
 /// The code point at the start of `text`: no overlong form, no surrogate, nothing above U+10FFFF.
 [[nodiscard]] CodePoint next_code_point(std::string_view text) noexcept;
 
+/// True for well-formed UTF-8.
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
 }  // namespace bawn::contract::detail

@@ -13,6 +13,8 @@ namespace {
 
 using Kind = JsonNode::Kind;
 
+constexpr std::size_t kShownName = 128;  // bytes of a member's name in a message
+
 constexpr std::array<std::string_view, 7> kTypes = {"null",   "boolean", "integer", "number",
                                                     "string", "array",   "object"};
 
@@ -148,7 +150,7 @@ class Validator {
   Result<> check_member(const Schema& schema, const std::string& name, const JsonNode& value) {
     const Schema* const property = find_property(schema, name);
     if (property == nullptr && schema.no_additional) {
-      return problem(fmt::format("unexpected property {}", quote(name)));
+      return problem("unexpected property " + quote(text_start(name, kShownName)));
     }
     const Schema* const rule = property != nullptr ? property : schema.additional.get();
     return rule == nullptr ? Result<>() : below(Step{.name = &name}, *rule, value);
@@ -195,7 +197,7 @@ class Validator {
       if (step.name == nullptr) {
         path += fmt::format("[{}]", step.index);
       } else {
-        path += (path.empty() ? "" : ".") + plain_or_quoted(*step.name);
+        path += (path.empty() ? "" : ".") + plain_or_quoted(text_start(*step.name, kShownName));
       }
     }
     return path;

@@ -1,9 +1,9 @@
 #include "json_schema/value.hpp"
 
 #include "bawn/contract/quote.hpp"
+#include "decimal.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -16,12 +16,12 @@ __extension__ using Wide = unsigned __int128;
 
 /// The absolute value `digits * 10^exponent` of a number: of a double the shortest such value that
 /// reads back as that double, which is what somebody wrote.
-struct Decimal {
+struct Scaled {
   std::uint64_t digits = 0;
   int exponent = 0;
 };
 
-Decimal decimal_of(const Json& number) {
+Scaled scaled(const Json& number) {
   if (number.is_number_unsigned()) {
     return {.digits = number.get<std::uint64_t>()};
   }
@@ -30,26 +30,11 @@ Decimal decimal_of(const Json& number) {
     const auto bits = static_cast<std::uint64_t>(value);
     return {.digits = value < 0 ? 0 - bits : bits};
   }
-  std::array<char, 32> text{};  // 17 digits, a point and an exponent
-  const char* const end =
-      std::to_chars(text.data(), text.data() + text.size(), std::abs(number.get<double>()),
-                    std::chars_format::scientific)
-          .ptr;
-  Decimal decimal;
-  const char* at = text.data();
-  for (bool fraction = false; at != end && *at != 'e'; ++at) {
-    if (*at == '.') {
-      fraction = true;
-    } else {
-      decimal.digits = decimal.digits * 10 + static_cast<std::uint64_t>(*at - '0');
-      decimal.exponent -= fraction ? 1 : 0;
-    }
-  }
-  int exponent = 0;
-  const bool negative = at[1] == '-';
-  std::from_chars(at + 2, end, exponent);
-  decimal.exponent += negative ? -exponent : exponent;
-  return decimal;
+  const Decimal decimal = shortest_decimal(std::abs(number.get<double>()));
+  Scaled result{.exponent = decimal.exponent + 1 - static_cast<int>(decimal.digits.size())};
+  std::from_chars(decimal.digits.data(), decimal.digits.data() + decimal.digits.size(),
+                  result.digits);
+  return result;
 }
 
 }  // namespace
@@ -70,8 +55,8 @@ bool is_whole(const Json& value) {
 }
 
 bool is_multiple(const Json& value, const Json& factor) {
-  const Decimal number = decimal_of(value);
-  const Decimal divisor = decimal_of(factor);
+  const Scaled number = scaled(value);
+  const Scaled divisor = scaled(factor);
   int shift = number.exponent - divisor.exponent;
   if (shift < 0) {
     // The digits must hold the missing tens themselves; there are at most 20 of them.

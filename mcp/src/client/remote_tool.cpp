@@ -2,6 +2,7 @@
 
 #include "bawn/contract/admission.hpp"
 #include "bawn/contract/call_context.hpp"
+#include "bawn/contract/definition.hpp"
 #include "bawn/contract/elicitation.hpp"
 #include "bawn/contract/outcome_class.hpp"
 #include "bawn/contract/progress.hpp"
@@ -175,10 +176,6 @@ bool is_name(std::string_view name) {
   });
 }
 
-bool is_object_schema(const Json& schema) {
-  return schema.is_object() && string_member(schema, "type") == "object";
-}
-
 contract::Annotations hints_of(const Json& entry) {
   const Json hints = entry.value("annotations", Json::object());
   const auto flag = [&](const char* name, bool otherwise) {
@@ -222,7 +219,7 @@ Result<contract::ToolPtr> make_remote_tool(const std::shared_ptr<RemoteClient>& 
     return wrong("its name must be 1 to 128 of A-Z, a-z, 0-9, _, - and .");
   }
   const Json input = entry.value("inputSchema", Json());
-  if (!is_object_schema(input)) {
+  if (!contract::is_object_schema(input)) {
     return wrong("its input schema is missing or not an object's");
   }
   contract::Definition definition{
@@ -235,7 +232,7 @@ Result<contract::ToolPtr> make_remote_tool(const std::shared_ptr<RemoteClient>& 
   }
   contract::Properties properties;
   if (entry.contains("outputSchema")) {
-    if (!is_object_schema(entry["outputSchema"])) {
+    if (!contract::is_object_schema(entry["outputSchema"])) {
       return wrong("its output schema is not an object's");
     }
     properties.output_schema = contract::dump_json(entry["outputSchema"]);

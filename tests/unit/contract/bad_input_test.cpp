@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <map>
 #include <memory>
 
 namespace bawn::contract {
@@ -98,6 +100,35 @@ TEST(BadInput, AToolThatIsDeclaredWrongIsRefusedByItsName) {  // C-7, C-8, C-27,
               StartsWith(R"(make_tool("line\nend"))"));
 }
 
+struct NoName {
+  int value = 0;
+  static constexpr auto describe() { return fields(field("", &NoName::value)); }
+};
+struct BadText {
+  int value = 0;
+  static constexpr auto describe() { return fields(field("v", &BadText::value).desc("\xff")); }
+};
+struct NothingFits {
+  int value = 0;
+  static constexpr auto describe() { return fields(field("v", &NothingFits::value).range(3, 2)); }
+};
+struct NoBound {
+  double value = 0;
+  static constexpr auto describe() {
+    return fields(field("v", &NoBound::value).at_least(std::numeric_limits<double>::quiet_NaN()));
+  }
+};
+
+TEST(BadInput, AStructThatIsDescribedWrongIsRefusedByToolAndField) {  // C-8, C-28
+  EXPECT_THAT(refusal<NoName>("t"), StartsWith(R"(make_tool("t"): field "": a name is not empty)"));
+  EXPECT_THAT(refusal<BadText>("t"), StartsWith(R"(make_tool("t"): field "v": )"));
+  EXPECT_THAT(refusal<NothingFits>("t"), HasSubstr(R"(field "v" has bounds that no number fits)"));
+  EXPECT_THAT(refusal<NoBound>("t"), HasSubstr(R"(field "v" has bounds that no number fits)"));
+  EXPECT_EQ(refusal<Args>("\xff"), R"(make_tool("\xff"): name and description must be UTF-8)");
+  EXPECT_THAT(make_raw_tool("t", "\xff", std::nullopt, nop).error().message(),
+              HasSubstr("must be UTF-8"));
+}
+
 class BadArguments : public testing::Test {
  protected:
   std::string refusal(const std::string& args) {
@@ -150,6 +181,31 @@ TEST_F(BadArguments, NumbersBeyondADoubleAreRefused) {  // C-46, C-95
               StartsWith("invalid arguments: not valid JSON: ratio: "));
   EXPECT_THAT(refusal(R"({"ratio":)" + std::string(400, '9') + "}"),
               StartsWith("invalid arguments: not valid JSON: ratio: "));
+}
+
+struct Labels {
+  std::map<std::string, int> labels{};
+  static constexpr auto describe() { return fields(field("labels", &Labels::labels).optional()); }
+};
+
+// Names that a caller made up come back in messages: short, on one line, without controls.
+TEST(BadInput, ARefusalRepeatsTheStartOfANameAndNoControls) {
+  const std::string name = R"(\u001b[2J\u202e\n)" + std::string(1'000'000, 'x');
+  const auto nothing = [](const Context&, const Labels&) {};
+  for (const ToolOptions& options :
+       {ToolOptions{.additional_properties = false}, ToolOptions{.without_validation = true},
+        ToolOptions{.without_validation = true, .exact_arguments = true}}) {
+    const ToolPtr tool = make_tool<Labels>("t", "", nothing, options).value();
+    for (const std::string& args :
+         {"{\"" + name + "\":1}", R"({"labels":{")" + name + R"(":"a"}})"}) {
+      const Outcome outcome = tool->execute({}, {.args = args});
+      const std::string message = outcome.error ? outcome.error->message() : "";
+      EXPECT_LT(message.size(), 600U);
+      EXPECT_EQ(message.find_first_of("\x1b\n"), std::string::npos);
+      EXPECT_EQ(message.find("\u202e"), std::string::npos);
+    }
+    EXPECT_TRUE(tool->execute({}, {.args = R"({"labels":{"a":"b"}})"}).error);
+  }
 }
 
 TEST_F(BadArguments, TrailingDataIsRefused) {  // C-92

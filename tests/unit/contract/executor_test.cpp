@@ -230,12 +230,17 @@ TEST(Executor, AThrowingToolBecomesAPanicError) {  // C-101
       tool([](const Context&, const Call&) -> Outcome { throw std::runtime_error("oh\nno"); }, {},
            "panics");
   const ToolPtr odd = tool([](const Context&, const Call&) -> Outcome { throw 7; }, {}, "odd");
-  const auto outcomes = Executor().results({}, {job(panics), job(odd), job(nullptr, "missing")});
+  const ToolPtr null =
+      tool([](const Context&, const Call&) -> Outcome { throw static_cast<const char*>(nullptr); },
+           {}, "null");
+  const auto outcomes =
+      Executor().results({}, {job(panics), job(odd), job(nullptr, "missing"), job(null)});
   EXPECT_EQ(outcomes[0].error->message(), R"(tool "panics" panicked: "oh\nno")");
   EXPECT_EQ(outcomes[0].error->find<Panic>()->value, "oh\nno");
   EXPECT_EQ(outcomes[0].error->find<Panic>()->type, "std::runtime_error");
   EXPECT_EQ(outcomes[1].error->message(), R"(tool "odd" panicked: int)");
   EXPECT_EQ(outcomes[2].error->message(), R"(no tool for call "missing")");  // C-136
+  EXPECT_EQ(outcomes[3].error->message(), R"(tool "null" panicked: char const*)");
 }
 
 TEST(Executor, ACancelledBatchStartsNothing) {  // C-136

@@ -15,6 +15,9 @@ namespace bawn::contract {
 /// The schema text to serve: the definition's own, byte for byte, or `kNoArgsSchema` (C-4).
 [[nodiscard]] std::string_view parameters_of(const Definition& definition) noexcept;
 
+/// True for the schema of an object: a JSON object whose `type` is "object".
+[[nodiscard]] bool is_object_schema(const Json& schema);
+
 /// `{"type":"function","name":…,"description":…,"parameters":…}`, and `"strict":true` only when
 /// strict (C-3).
 ///
