@@ -5,6 +5,7 @@
 #include "bawn/mcp/http.hpp"
 #include "commands.hpp"
 #include "http_check.hpp"
+#include "limit_options.hpp"
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
 #include "serving.hpp"
@@ -27,6 +28,7 @@ using contract::Result;
 
 struct Options {
   WallOptions wall;
+  LimitOptions limits;
   std::string listen = "127.0.0.1:8808";
   std::string token_file;
   bool check = false;
@@ -68,7 +70,7 @@ Result<int> serve(Options& options) {
   if (!options.token_file.empty()) {
     options.http.tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
   }
-  OwnTools own = BAWN_TRY(make_own_tools(options.wall));
+  OwnTools own = BAWN_TRY(make_own_tools(options.wall, options.limits));
   const auto server = BAWN_TRY(make_server(own));
   options.http.context = own.context;
   options.http.on_ready = [&](std::uint16_t port) {
@@ -86,6 +88,7 @@ int run(int argc, char** argv) {
   CLI::App app("The tools of bawn over MCP's streamable HTTP.", "bawn-http");
   app.set_version_flag("--version", std::string("bawn-http ") + BAWN_VERSION);
   add_wall_options(app, options.wall);
+  add_limit_options(app, options.limits);
   app.add_option("--listen", options.listen, "Address and port to listen at")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +23,13 @@ void fill_standard_streams() {
       std::_Exit(bawn::cli::kOwnFailure);
     }
   }
+}
+
+/// A umask that takes its own user's access away would make files that neither we nor the session
+/// can use; the rest of it is the user's choice and goes on to commands.
+void keep_own_access() {
+  const mode_t mask = ::umask(077);
+  ::umask(mask & 077);
 }
 
 int run_chosen(int argc, char** argv) {
@@ -58,6 +66,7 @@ int run_chosen(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   fill_standard_streams();
+  keep_own_access();
   try {
     return run_chosen(argc, argv);
   } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include "bawn/mcp/server.hpp"
 #include "bawn/mcp/stdio.hpp"
 #include "commands.hpp"
+#include "limit_options.hpp"
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
 #include "serving.hpp"
@@ -29,12 +30,13 @@ using contract::Result;
 
 struct McpOptions {
   WallOptions wall;
+  LimitOptions limits;
   std::optional<std::string> http;
   std::vector<std::string> http_words;  ///< for bawn-http, as they came
 };
 
-Result<int> serve(const WallOptions& options) {
-  OwnTools own = BAWN_TRY(make_own_tools(options));
+Result<int> serve(const McpOptions& options) {
+  OwnTools own = BAWN_TRY(make_own_tools(options.wall, options.limits));
   const auto server = BAWN_TRY(make_server(own));
   const auto end = BAWN_TRY(mcp::serve_stdio(server, {.context = own.context}));
   return finish_serving(own, end.abandoned_calls);
@@ -69,6 +71,8 @@ contract::Error become_http(const McpOptions& options) {
   if (!options.http->empty()) {
     words.insert(words.end(), {"--listen", *options.http});
   }
+  const auto limits = words_of(options.limits);
+  words.insert(words.end(), limits.begin(), limits.end());
   words.insert(words.end(), options.http_words.begin(), options.http_words.end());
   std::vector<char*> argv;
   for (std::string& word : words) {
@@ -86,6 +90,7 @@ void add_mcp(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand(
       "mcp", "Serve the tools over MCP on stdin and stdout, or with --http over HTTP");
   add_wall_options(*command, options->wall);
+  add_limit_options(*command, options->limits);
   command
       ->add_option("--http", options->http,
                    "Serve over HTTP at ADDRESS:PORT (127.0.0.1:8808 when left out); further "
@@ -99,8 +104,8 @@ void add_mcp(CLI::App& app, Action& chosen) {
       throw CLI::ExtrasError(options->http_words);
     }
     chosen = [options] {
-      auto status = options->http ? Result<int>(std::unexpected(become_http(*options)))
-                                  : serve(options->wall);
+      auto status =
+          options->http ? Result<int>(std::unexpected(become_http(*options))) : serve(*options);
       if (!status) {
         std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
         return kOwnFailure;

@@ -22,8 +22,11 @@ constexpr int kBarrierRounds = 5;
 
 std::vector<std::string> poisonous_options(const StepReport& report) {
   std::vector<std::string> options;
-  for (const auto& [flag, name] :
-       {std::pair{'e', "errexit"}, {'u', "nounset"}, {'v', "verbose"}, {'x', "xtrace"}}) {
+  for (const auto& [flag, name] : {std::pair{'e', "errexit"},
+                                   {'t', "onecmd"},
+                                   {'u', "nounset"},
+                                   {'v', "verbose"},
+                                   {'x', "xtrace"}}) {
     if (report.flags.find(flag) != std::string::npos) {
       options.emplace_back(name);
     }
@@ -203,6 +206,9 @@ void BashCall::from_report(CallResult& result, const StepReport& report, bool re
     }
     new_jobs_ = new_jobs_ || !session_.known_jobs.contains(job.pid);
   }
+  // One that has ended by now may have left others behind.
+  new_jobs_ = new_jobs_ || report.last_background != session_.last_background;
+  session_.last_background = report.last_background;
   session_.known_jobs.clear();
   for (const JobLine& job : report.jobs) {
     session_.known_jobs.insert(job.pid);
@@ -248,7 +254,7 @@ void BashCall::barrier(CallResult& result) {
   // A second signal may still be on its way and cut the first of these lines off.
   for (int round = 0; round < kBarrierRounds && shell.running(); ++round) {
     const std::string nonce = random_name(12);
-    if (shell.write_line(fmt::format("__bs {} - 0 k;__bd", nonce)) &&
+    if (shell.write_line(fmt::format("__bs {} - 0 kn;__bd", nonce)) &&
         session_.reports.wait(nonce, shell.child().exit_event(), kBarrierMs)) {
       return;
     }
@@ -316,7 +322,7 @@ void BashCall::conclude(const std::optional<StopResult>& stopped) {
       barrier(result);
     }
   }
-  apply_cause(result);
+  apply_cause(result, stopped.has_value());
   if (session_.shell() != nullptr && session_.warden->alive()) {
     list_survivors(result, held);
   }

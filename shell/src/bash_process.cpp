@@ -116,7 +116,7 @@ std::string read_state(int fd, std::size_t limit) {
   if (got != static_cast<ssize_t>(text.size()) || !text.ends_with(state_end())) {
     return {};
   }
-  return text;
+  return usable_state(text);
 }
 
 }  // namespace bawn::shell

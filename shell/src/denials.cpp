@@ -157,6 +157,14 @@ std::vector<std::string> refused_paths(std::string_view text) {
   return paths;
 }
 
+bool refuses_program(const std::string& program, const sandbox::Policy& policy,
+                     const std::string& home) {
+  const std::string path = std::filesystem::path(program).lexically_normal();
+  return policy.enforce && std::ranges::any_of(policy.secrets, [&](const std::string& secret) {
+           return is_within(path, expand(secret, home));
+         });
+}
+
 std::vector<Denial> confirmed_denials(const CallResult& result) {
   std::vector<Denial> denials;
   for (const sandbox::EgressDecision& decision : result.refused_connections) {

@@ -43,6 +43,10 @@ struct DenialContext {
 [[nodiscard]] std::vector<Denial> possible_denials(const CallResult& result,
                                                    const DenialContext& context);
 
+/// Whether the policy keeps `program` (absolute) unreadable, so that execve(2) had to refuse it.
+[[nodiscard]] bool refuses_program(const std::string& program, const sandbox::Policy& policy,
+                                   const std::string& home);
+
 /// What was refused for certain, each target once, at most 16.
 [[nodiscard]] std::vector<Denial> confirmed_denials(const CallResult& result);
 

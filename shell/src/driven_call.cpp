@@ -100,8 +100,9 @@ bool DrivenCall::release_stream(Keeper& keeper, Stream stream, os::UniqueFd fd) 
   return true;
 }
 
-void DrivenCall::apply_cause(CallResult& result) const {
-  switch (record_->stop_cause()) {
+void DrivenCall::apply_cause(CallResult& result, bool stopped) const {
+  const StopCause cause = record_->stop_cause();
+  switch (stopped || cause == StopCause::Closed ? cause : StopCause::None) {
     case StopCause::None:
       return;
     case StopCause::Cancelled:

@@ -56,8 +56,9 @@ class DrivenCall {
 
   /// Hands a stream that somebody still holds to the keeper, closes it otherwise. True when held.
   bool release_stream(class Keeper& keeper, Stream stream, os::UniqueFd fd);
-  /// The reason and code that a stop or a limit gives, over what the process itself said.
-  void apply_cause(CallResult& result) const;
+  /// The reason that a stop or a limit gives, over what the process itself said. A call that ended
+  /// before it was `stopped` has ended by itself, whatever was asked for meanwhile.
+  void apply_cause(CallResult& result, bool stopped) const;
 
   CallPtr record_;
   std::optional<Pump> pump_;

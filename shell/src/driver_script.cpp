@@ -2,18 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 namespace bawn::shell {
 
 namespace {
 
-// Names are short because bash reads its standard input, a pipe, one byte per read(2).
+// bash takes up to 1024 bytes at once from its standard input, a pipe, and runs what it took.
 //
 // __bs NONCE NAME NUMBER FLAGS  begins a step: the file that the step sources is r/NAME, its
 //     streams are w/NAME.o and w/NAME.e. FLAGS: i = there is an input file, k = leave the options
-//     alone, c = come back to this directory at the end. It returns the status of the step before,
-//     so that a text sees the $? that a person would. Names may be seen by processes of other calls
-//     where a directory can be listed (Landlock grants listing downwards from "/"); the nonce that
-//     makes a report believed never is a name.
+//     alone, c = come back to this directory at the end, n = there is no text. It returns the
+//     status of the step before, so that a text sees the $? that a person would. Names may be seen
+//     by processes of other calls where a directory can be listed (Landlock grants listing
+//     downwards from "/"); the nonce that makes a report believed never is a name.
 // __bd  ends a step: from the step line, and again from PROMPT_COMMAND, where the line was cut off
 //     by SIGINT or by an error that returns to the top level. The report is opened by path, so no
 //     child ever holds a descriptor of it.
@@ -22,38 +26,70 @@ namespace {
 //     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
 // __bv FILE  writes the shell's state; __by NONCE NAME does so into w/NAME and reports.
 //
-// `set -a` would export the nonce to every child, which could then report for its call; export -n
-// each time, since the mark stays on a variable.
+// A text may do to these names what it likes. What must hold is that no untrue report comes out,
+// for a missing one is noticed (BashCall::look) and the shell is replaced:
+//   - Paths are literals. Each variable is assigned before a report could be wrong by its old
+//   value:
+//     an assignment to a read-only one returns to the top level. So __bs sets the nonce last,
+//     without which __bd is silent, and __bd writes to all of them before it prints.
+//   - A text that left no statuses behind has returned early, was cut off, or never began because
+//   `.`
+//     is another thing by now; in the last case __bd is silent.
+//   - `builtin` guards against functions with a builtin's name; without `builtin` nothing is
+//   printed.
+//     Aliases do not matter inside functions that were defined before there were any.
+//   - `set -a` would export the nonce to every child, which could then report for its call; export
+//   -n
+//     each time, since the mark stays on a variable.
 //
-// `builtin` guards against functions with a builtin's name; aliases do not matter inside functions
-// that were defined before there were any. No local variables in __bv: they would be in the state.
+// __bv has no local variables: they would be in the state. Its order is that of restoring: what
+// changes how functions are parsed, then variables, functions, and what changes how the rest is
+// read.
 constexpr std::string_view kFunctions = R"bash(
 __bs() {
-  __bi=$1 __bg=$2 BAWN_CALL=$__bm$3 __bk=${4-} __bq=() __b0=/dev/null __bc=
+  __bk=${4-} __bq=() __b0=/dev/null __bc= __br=%READ% __bw=%WRITE% __bg=$2 BAWN_CALL=%MARKER%$3
   if [[ $__bk == *c* ]]; then __bc=$PWD __bp=${OLDPWD-}; fi
-  builtin export -n __bi
   if [[ $__bk == *i* ]]; then __b0=$__br$2.i; fi
+  __bi=$1
+  builtin export -n __bi
   if [[ $- == *e* ]]; then builtin return 0; fi
   builtin return "$__bz"
 }
 __bd() {
-  builtin local __b1=$? __b2=0 __b3=0 IFS=' '
-  if [[ -z $__bi ]]; then builtin return 0; fi
+  builtin local __b1=$? __b2=0 __b3=0 __b4='\j'
+  if [[ -z ${__bi-} ]]; then builtin return 0; fi
   __bz=$__b1
-  if ((${#__bq[@]} > 1)); then __bz=${__bq[0]}; fi
+  if ((${#__bq[@]} > 1)); then
+    __bz=${__bq[0]}
+  elif [[ $__bk != *n* ]]; then
+    if { builtin declare -F . || ! builtin type .; } >/dev/null 2>&1; then builtin return 0; fi
+  fi
   if [[ -o pipefail ]]; then __b2=1; fi
   if [[ -n $__bc ]]; then
     builtin cd -- "$__bc" >/dev/null 2>&1
     OLDPWD=$__bp __bc=
   fi
-  if [[ ! . -ef ${PWD-} ]]; then __b3=1; fi
-  {
-    builtin printf '%s\0' "$__bi" "$__bz" "${__bq[*]:1}" "$-${__bo-}" "$__b2" "$__b3" "${PWD-}"
-    builtin jobs -l
-    builtin printf '\1%s\0' "$__bi"
-  } >"$__bf"
-  __bj=$__bi __bi= __bo=
-  if [[ $__bk != *k* ]]; then builtin set +euvx +o pipefail; fi
+  __bh=${PWD-}
+  if [[ ! . -ef $__bh ]]; then
+    __bh=$(builtin pwd -P 2>/dev/null)
+    if [[ ! . -ef $__bh ]]; then __b3=1 __bh=${PWD-}; fi
+  fi
+  __bq[0]=$__bz
+  __bq=("$__bi" "$__bz" "$-${__bo-}" "$__b2" "$__b3" "$__bh" "${!-}" "${__bq[@]:1}")
+  __bj=$__bi __bo= __bh=
+  if [[ ${__b4@P} == 0 ]]; then
+    builtin printf '%s\0' "${__bq[@]}" $'\1'"$__bi" >%REPORT%
+  else
+    {
+      builtin printf '%s\0' "${__bq[@]}" ''
+      builtin jobs -l
+      builtin printf '\1%s\0' "$__bi"
+    } >%REPORT%
+  fi
+  __bi=
+  if [[ $__bk != *k* && ($__b2 == 1 || $- == *[etuvx]*) ]]; then
+    builtin set +etuvx +o pipefail
+  fi
   if [[ $- != *m* ]]; then builtin set -m; fi
   PROMPT_COMMAND=__bd
   builtin return 0
@@ -66,29 +102,42 @@ __bt() {
 __bv() {
   {
     if [[ . -ef $PWD ]]; then builtin printf 'builtin cd -- %q\n' "$PWD"; fi
-    builtin declare -f
-    builtin alias -p
     builtin shopt -p
     builtin set +o
     builtin umask -p
-    builtin trap -p
     builtin declare -p
+    builtin declare -f
+    builtin alias -p
+    builtin trap -p
     builtin printf '# end of state\n'
   } >>"$1"
 }
 __bx() {
   __bo=$-
   if [[ -o pipefail ]]; then __bo+=P; fi
-  builtin set +euvx +o pipefail
-  __bv "$__be"
+  builtin set +etuvx +o pipefail
+  __bv %EXIT_STATE%
 }
 __by() {
   __b9=$__bz
   __bv "$__bw$2"
-  __bi=$1 __bk=k __bq=()
+  __bk=kn __bq=() __bi=$1
   __bd
   __bz=$__b9
 }
+)bash";
+
+// A function of the state that is named like a builtin of ours would end the new shell's use as it
+// did the old one's. In POSIX mode special builtins are found before functions.
+// That mode leaves other options changed behind it.
+constexpr std::string_view kFreeNames = R"bash(__b1= __b2=$BASHOPTS
+if [[ -o posix ]]; then __b1=1; fi
+POSIXLY_CORRECT=1
+unset -f . builtin >/dev/null 2>&1
+if [[ -z $__b1 ]]; then unset POSIXLY_CORRECT; fi
+for __b1 in expand_aliases inherit_errexit interactive_comments shift_verbose sourcepath; do
+  if [[ :$__b2: == *:$__b1:* ]]; then builtin shopt -s "$__b1"; else builtin shopt -u "$__b1"; fi
+done
 )bash";
 
 constexpr std::string_view kSettle = R"bash(
@@ -96,10 +145,56 @@ builtin unset MAILCHECK HISTFILE
 builtin shopt -u extdebug checkwinsize
 builtin set +H +o history
 builtin history -c
+builtin unset PROMPT_COMMAND
 PS1= PS2= PS0= PROMPT_COMMAND=__bd
 )bash";
 
+// Those that the driver of a new shell assigns to, or that its reports depend on.
+constexpr std::array<std::string_view, 10> kNeeded = {
+    "BAWN_CALL",       "HISTFILE",       "IFS", "MAILCHECK", "OLDPWD",
+    "POSIXLY_CORRECT", "PROMPT_COMMAND", "PS0", "PS1",       "PS2"};
+
+/// The line without what would keep the next driver from using the variable; none for one of the
+/// driver's own.
+std::optional<std::string> freed_declaration(std::string_view line) {
+  constexpr std::string_view kDeclare = "declare -";
+  if (line == "set -o onecmd") {
+    return std::nullopt;  // the new shell would end after one line of its own
+  }
+  const std::size_t blank = line.find(' ', kDeclare.size());
+  if (!line.starts_with(kDeclare) || blank == std::string_view::npos) {
+    return std::string(line);
+  }
+  const std::string_view rest = line.substr(blank + 1);
+  if (rest.starts_with("__b")) {
+    // __bo tells the new shell which options the old one ended with.
+    return line.starts_with("declare -- __bo=") ? std::optional(std::string(line)) : std::nullopt;
+  }
+  const std::string_view name = rest.substr(0, rest.find('='));
+  if (name != "PWD" && std::ranges::find(kNeeded, name) == kNeeded.end()) {
+    return std::string(line);
+  }
+  std::string flags(line.substr(kDeclare.size(), blank - kDeclare.size()));
+  std::erase_if(flags, [](char flag) {
+    return std::string_view("rilun").find(flag) != std::string_view::npos;
+  });
+  return fmt::format("declare -{} {}", flags.empty() ? "-" : flags, rest);
+}
+
 }  // namespace
+
+std::string usable_state(std::string_view state) {
+  std::string usable;
+  usable.reserve(state.size());
+  while (!state.empty()) {
+    const std::size_t end = std::min(state.find('\n'), state.size() - 1);
+    if (const auto line = freed_declaration(state.substr(0, end))) {
+      usable.append(*line).push_back('\n');
+    }
+    state.remove_prefix(end + 1);
+  }
+  return usable;
+}
 
 std::string shell_quote(std::string_view text) {
   std::string quoted = "'";
@@ -138,11 +233,12 @@ std::string aside_script(const AsideSettings& settings) {
   std::string script;
   if (!settings.state.empty()) {
     script += fmt::format("\\. {} >/dev/null 2>&1\n", shell_quote(settings.state));
+    script += kFreeNames;
   }
   script +=
       "builtin trap - EXIT ERR DEBUG RETURN\n"
       "builtin unset -f __bs __bd __bt __bv __bx __by\n"
-      "builtin unset __br __bw __bf __be __bm __bg __bi __bj __bk __bo __bz __b0 __b9 __bc __bp\n"
+      "builtin unset __b1 __b2 __bo\n"
       "builtin unset PROMPT_COMMAND PS1 PS2 PS0\n"
       "builtin set +m +o history\n";
   script += fmt::format("builtin export BAWN_CALL={}\n", shell_quote(settings.marker));
@@ -160,21 +256,36 @@ std::string aside_script(const AsideSettings& settings) {
   return script;
 }
 
+namespace {
+
+std::string functions(const DriverSettings& settings) {
+  std::string text(kFunctions);
+  for (const auto& [name, value] : {std::pair{"%READ%", &settings.read_side},
+                                    {"%WRITE%", &settings.write_side},
+                                    {"%REPORT%", &settings.report},
+                                    {"%EXIT_STATE%", &settings.exit_state},
+                                    {"%MARKER%", &settings.marker}}) {
+    const std::string quoted = shell_quote(*value);
+    const std::string_view placeholder(name);
+    for (auto at = text.find(placeholder); at != std::string::npos;
+         at = text.find(placeholder, at + quoted.size())) {
+      text.replace(at, placeholder.size(), quoted);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string driver_script(const DriverSettings& settings) {
   // The EXIT trap goes first so that a restored one of the user's own replaces it; everything else
   // of ours goes behind the restored state, which holds what an earlier shell had of it.
   std::string script = "set +H +o history\ntrap __bx EXIT\n";
   if (!settings.snapshot.empty()) {
     script += fmt::format("builtin . {} >/dev/null 2>&1\n", shell_quote(settings.snapshot));
+    script += kFreeNames;
   }
-  script += kFunctions;
-  for (const auto& [name, value] : {std::pair{"__br", &settings.read_side},
-                                    {"__bw", &settings.write_side},
-                                    {"__bf", &settings.report},
-                                    {"__be", &settings.exit_state},
-                                    {"__bm", &settings.marker}}) {
-    script += fmt::format("{}={}\n", name, shell_quote(*value));
-  }
+  script += functions(settings);
   script += kSettle;
   if (settings.snapshot.empty()) {
     script +=
@@ -183,7 +294,8 @@ std::string driver_script(const DriverSettings& settings) {
     script +=
         fmt::format("[[ . -ef $PWD ]] || builtin cd -- {}\n", shell_quote(settings.directory));
   }
-  script += fmt::format("__bk= __bc= __bj= __bq=() __bz=0 __bi={}\n", settings.start_nonce);
+  script += fmt::format("__bw={} __bk=kn __bc= __bj= __bq=() __bz=0 __bi={}\n",
+                        shell_quote(settings.write_side), settings.start_nonce);
   return script;
 }
 

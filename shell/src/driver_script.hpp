@@ -50,6 +50,10 @@ struct AsideSettings {
 /// command. The empty lines end a trailing backslash or comment.
 [[nodiscard]] std::string_view text_trailer() noexcept;
 
+/// A saved state without what would keep a driver from using its own names: its variables, and
+/// attributes such as read-only on PROMPT_COMMAND, IFS and the like.
+[[nodiscard]] std::string usable_state(std::string_view state);
+
 /// Ends a state file; one without it was cut short.
 [[nodiscard]] std::string_view state_end() noexcept;
 

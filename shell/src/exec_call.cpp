@@ -2,6 +2,7 @@
 
 #include "bawn/os/memfd.hpp"
 #include "bawn/os/pipe.hpp"
+#include "denials.hpp"
 #include "process_record.hpp"
 #include "terminal.hpp"
 
@@ -184,6 +185,12 @@ void ExecCall::from_status(CallResult& result) const {
     result.pipe_statuses.push_back(value);
     at = static_cast<std::size_t>(end - statuses.data()) - 1;
   }
+  const std::string& program = launch_.argv.front();
+  if ((status->exec_errno == EACCES || status->exec_errno == EPERM) &&
+      refuses_program(program.starts_with('/') ? program : launch_.cwd + "/" + program,
+                      session_.config.policy, session_.identity.home)) {
+    result.reason = Reason::Denied;
+  }
   if (status->exec_errno != 0) {
     result.message =
         fmt::format("cannot start {}: {}", launch_.argv.front(),
@@ -210,7 +217,7 @@ void ExecCall::conclude(const std::optional<StopResult>& stopped) {
       }
     }
   }
-  apply_cause(result);
+  apply_cause(result, stopped.has_value());
   result.record = std::move(record_data_);
   session_.complete(result);
   session_.release_exec();

@@ -8,7 +8,7 @@ namespace {
 
 // A report is under 8 KiB (two paths' worth); more than this in the FIFO was not written by us.
 constexpr std::size_t kMaxPending = 64 * 1024;
-constexpr std::size_t kFields = 6;
+constexpr std::size_t kFields = 6;  // behind the nonce and before the pipe statuses
 
 int number(std::string_view text) noexcept {
   int value = 0;
@@ -16,14 +16,22 @@ int number(std::string_view text) noexcept {
   return value;
 }
 
-std::vector<int> numbers(std::string_view text) {
+/// Cuts the first field, which ends with a NUL, off. None where there is no further one.
+std::optional<std::string_view> take_field(std::string_view& body) {
+  const std::size_t end = body.find('\0');
+  if (end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view field = body.substr(0, end);
+  body.remove_prefix(end + 1);
+  return field;
+}
+
+/// The pipe statuses, up to an empty field or the end.
+std::vector<int> take_numbers(std::string_view& body) {
   std::vector<int> found;
-  while (!text.empty()) {
-    const std::size_t blank = std::min(text.find(' '), text.size());
-    if (blank != 0) {
-      found.push_back(number(text.substr(0, blank)));
-    }
-    text.remove_prefix(std::min(blank + 1, text.size()));
+  for (auto field = take_field(body); field && !field->empty(); field = take_field(body)) {
+    found.push_back(number(*field));
   }
   return found;
 }
@@ -80,18 +88,22 @@ std::optional<StepReport> ReportParser::take(std::string_view nonce) {
     std::string_view body(buffer_);
     body = body.substr(begin + frame_begin.size(), end - begin - frame_begin.size());
     std::vector<std::string_view> fields;
-    while (fields.size() < kFields && body.find('\0') != std::string_view::npos) {
-      fields.push_back(body.substr(0, body.find('\0')));
-      body.remove_prefix(fields.back().size() + 1);
+    while (fields.size() < kFields) {
+      const auto field = take_field(body);
+      if (!field) {
+        break;
+      }
+      fields.push_back(*field);
     }
     if (fields.size() == kFields) {
       report.emplace();
       report->status = number(fields[0]);
-      report->pipe_statuses = numbers(fields[1]);
-      report->flags = fields[2];
-      report->pipefail = fields[3] == "1" || fields[2].find('P') != std::string_view::npos;
-      report->cwd_missing = fields[4] == "1";
-      report->cwd = fields[5];
+      report->flags = fields[1];
+      report->pipefail = fields[2] == "1" || fields[1].find('P') != std::string_view::npos;
+      report->cwd_missing = fields[3] == "1";
+      report->cwd = fields[4];
+      report->last_background = number(fields[5]);
+      report->pipe_statuses = take_numbers(body);
       report->jobs = job_lines(body);
     }
   }

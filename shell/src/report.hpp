@@ -23,7 +23,8 @@ struct StepReport {
   bool pipefail = false;
   bool cwd_missing = false;
   std::string cwd;
-  std::vector<JobLine> jobs;
+  int last_background = 0;    ///< "$!", an inside number; 0 = there was none
+  std::vector<JobLine> jobs;  ///< those that have not ended
 };
 
 /// Takes what comes out of the FIFO and finds the report of one step in it. Anything else (old

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <signal.h>
+
 #include <algorithm>
 #include <functional>
 #include <stop_token>
@@ -104,6 +106,13 @@ CallResult never_began() {
   return result;
 }
 
+/// A SIGKILL that nobody here sent, of the process itself or of a command that a shell waited for.
+bool was_killed(const CallResult& result) {
+  constexpr int kKilled = 128 + SIGKILL;
+  return (result.reason == Reason::Signalled && result.signal == SIGKILL) ||
+         (result.reason == Reason::Exited && result.exit_code == kKilled);
+}
+
 /// Waits until nothing was printed for `quiet`.
 void settle(CallRecord& record, const contract::Context& context,
             std::optional<contract::Context::Clock::time_point> until, Milliseconds quiet) {
@@ -148,6 +157,13 @@ Result<CallPtr> Session::Impl::find_call(const std::string& id) const {
 
 void Session::Impl::complete(CallResult& result) {
   result.session = config.name;
+  if (const std::uint64_t kills = was_killed(result) ? memory_kills.kills() : 0; kills > 0) {
+    result.reason = Reason::Oom;
+    result.notes.push_back(
+        fmt::format("It ended by SIGKILL, and the kernel counts {} killed for lack of memory since "
+                    "the session was last idle.",
+                    kills == 1 ? "one process" : fmt::format("{} processes", kills)));
+  }
   if (watch != nullptr) {
     result.protected_changes = watch->look();
   }

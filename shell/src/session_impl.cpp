@@ -31,6 +31,7 @@ Session::Impl::Impl(SessionConfig session_config, SessionDir directory,
       marker_prefix(random_name(22) + "."),
       reports(std::move(report_channel)),
       calls(config.limits.recent_calls),
+      memory_kills(config.kernel_counters),
       report_path_(std::move(report_path)) {}
 
 Session::Impl::~Impl() {
@@ -202,6 +203,7 @@ Result<Restored> Session::Impl::replace_shell(bool keep_state) {
   }
   shell_.reset();
   known_jobs.clear();
+  last_background = 0;
   auto started = BashProcess::start(*warden, dir, reports, bash_start(state));
   if (!started && !state.empty()) {
     // The state itself may be what keeps the shell from coming up.
@@ -220,6 +222,7 @@ void Session::Impl::on_idle() {
   if (!claim_maintenance()) {
     return;
   }
+  memory_kills.begin();
   save_state();
   checker->prepare();
   release_maintenance();

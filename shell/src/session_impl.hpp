@@ -8,6 +8,7 @@
 #include "calls.hpp"
 #include "driven_call.hpp"
 #include "keeper.hpp"
+#include "oom_watch.hpp"
 #include "report_channel.hpp"
 #include "session_dir.hpp"
 #include "syntax_checker.hpp"
@@ -78,8 +79,11 @@ class Session::Impl {
   std::unique_ptr<SyntaxChecker> checker;
   /// Null where a wall was brought along, or has nothing to watch. Set before the first call.
   std::shared_ptr<sandbox::ProtectedWatch> watch;
+  OomWatch memory_kills;                         ///< since the session was last idle
   std::atomic<std::uint64_t> seen_decisions{0};  ///< of the egress log, in earlier results
-  std::set<int> known_jobs;  ///< inside pids in the last report; for the holder of the step slot
+  // Of the last report; for the holder of the step slot.
+  std::set<int> known_jobs;  ///< inside pids
+  int last_background = 0;   ///< inside pid of the last job that was put into the background
 
  private:
   friend class Session;

@@ -33,6 +33,15 @@ TEST_F(WalledSession, WritesInTheWorkspaceAndNowhereElse) {
               ::testing::AnyOf(HasSubstr("Permission denied"), HasSubstr("Read-only file system")));
 }
 
+TEST_F(WalledSession, AProgramThatThePolicyKeepsUnreadableIsDenied) {
+  shell::ExecRequest request;
+  request.argv = {"/etc/shadow"};
+  EXPECT_EQ(session_->exec(contract::Context(), request)->reason, Reason::Denied);
+  request.argv = {"/etc/passwd"};
+  EXPECT_EQ(session_->exec(contract::Context(), request)->reason, Reason::Exited)
+      << "plain permissions refuse it";
+}
+
 TEST_F(WalledSession, SaysWhichProtectedNamesChangedDuringACall) {
   EXPECT_TRUE(sh("touch plain").protected_changes.empty());
   const auto changes = sh("mkdir .vscode && echo '{}' > .vscode/tasks.json").protected_changes;
@@ -51,21 +60,21 @@ TEST_F(WalledSession, ErrorsNameBashAndNoFileOfOurs) {
 
 TEST_F(WalledSession, ReportsCannotBeReadOrListedByACommand) {
   // Control: the same paths as variables of the shell work for writing, which is how it reports.
-  EXPECT_EQ(sh("echo junk > \"$__bf\"").exit_code, 0);
-  EXPECT_NE(sh("timeout 5 head -c 1 \"$__bf\"").exit_code, 0);
-  EXPECT_NE(sh("timeout 5 head -c 1 < \"$__bf\"").exit_code, 0);
+  EXPECT_EQ(sh("echo junk > \"${__bw}report\"").exit_code, 0);
+  EXPECT_NE(sh("timeout 5 head -c 1 \"${__bw}report\"").exit_code, 0);
+  EXPECT_NE(sh("timeout 5 head -c 1 < \"${__bw}report\"").exit_code, 0);
   EXPECT_NE(sh("ls \"$__bw\"").exit_code, 0);
   EXPECT_NE(sh("ls \"$__br\"").exit_code, 0);
   EXPECT_NE(sh("touch \"$__bw/new\"").exit_code, 0);
   EXPECT_NE(sh("touch \"$__br/new\"").exit_code, 0);
-  EXPECT_NE(sh("mv \"$__bf\" \"$__bf.old\"").exit_code, 0);
+  EXPECT_NE(sh("mv \"${__bw}report\" \"${__bw}report.old\"").exit_code, 0);
   EXPECT_EQ(sh("echo ok").out.text, "ok\n");
 }
 
 TEST_F(WalledSession, AProcessOfAnEarlierCallCannotForgeAReport) {
-  sh("(while :; do printf 'X\\0%d\\0' 0 0 0 0 0 0 > \"$__bf\"; printf "
+  sh("(while :; do printf 'X\\0%d\\0' 0 0 0 0 0 0 > \"${__bw}report\"; printf "
      "\"$__bi\\0007\\000\\001$__bi\\000\" "
-     "> \"$__bf\"; done) >/dev/null 2>&1 &");
+     "> \"${__bw}report\"; done) >/dev/null 2>&1 &");
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(sh("(exit " + std::to_string(i) + ")").exit_code, i);
   }

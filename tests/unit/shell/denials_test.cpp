@@ -80,5 +80,14 @@ TEST_F(DenialsTest, ALookUpWithoutNetworkIsPossible) {
   EXPECT_THAT(judge("curl: (6) Could not resolve host: example.org\n"), IsEmpty());
 }
 
+TEST_F(DenialsTest, ProgramsBelowASecretAreRefused) {
+  EXPECT_TRUE(refuses_program("/home/u/.ssh/tool", policy_, "/home/u"));
+  EXPECT_TRUE(refuses_program("/home/u/bin/../.ssh/tool", policy_, "/home/u"));
+  EXPECT_FALSE(refuses_program("/home/u/.ssh-tool", policy_, "/home/u"));
+  EXPECT_FALSE(refuses_program("/usr/bin/true", policy_, "/home/u"));
+  policy_.enforce = false;
+  EXPECT_FALSE(refuses_program("/home/u/.ssh/tool", policy_, "/home/u"));
+}
+
 }  // namespace
 }  // namespace bawn::shell

@@ -23,7 +23,7 @@ TEST(DriverScript, NamesItsPlacesQuoted) {
                                             .start_nonce = "n0",
                                             .snapshot = "",
                                             .directory = "/it's"});
-  EXPECT_THAT(script, HasSubstr("__br='/a dir/r/'\n"));
+  EXPECT_THAT(script, HasSubstr(" __br='/a dir/r/' "));
   EXPECT_THAT(script, HasSubstr("|| builtin cd -- '/it'\\''s'\n"));
   EXPECT_THAT(script, Not(HasSubstr(">/dev/null 2>&1\n__bs"))) << "no state to restore";
 }
@@ -39,6 +39,14 @@ TEST(DriverScript, RestoresTheStateBeforeItDefinesItsOwn) {
                                             .directory = "/"});
   EXPECT_LT(script.find("trap __bx EXIT"), script.find("/r/state"));
   EXPECT_LT(script.find("/r/state"), script.find("__bs()"));
+}
+
+TEST(UsableState, LosesWhatWouldKeepADriverFromItsNames) {
+  EXPECT_EQ(usable_state("declare -r __bz=\"1\"\ndeclare -ar PROMPT_COMMAND=([0]=\"x\")\n"
+                         "declare -rx PWD=\"/\"\ndeclare -rx MINE=\"1\"\ndeclare -r IFS=\"x\"\n"
+                         "set -o onecmd\n# end of state\n"),
+            "declare -a PROMPT_COMMAND=([0]=\"x\")\ndeclare -x PWD=\"/\"\n"
+            "declare -rx MINE=\"1\"\ndeclare -- IFS=\"x\"\n# end of state\n");
 }
 
 }  // namespace

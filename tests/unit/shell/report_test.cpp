@@ -12,8 +12,9 @@ using ::testing::ElementsAre;
 std::string report(const std::string& nonce, const std::string& status) {
   std::string text;
   for (const std::string& field :
-       {nonce, status, std::string("1 0 3"), std::string("ehimB"), std::string("1"),
-        std::string("0"), std::string("/a dir\nwith lines")}) {
+       {nonce, status, std::string("ehimB"), std::string("1"), std::string("0"),
+        std::string("/a dir\nwith lines"), std::string("34"), std::string("1"), std::string("0"),
+        std::string("3"), std::string()}) {
     text += field;
     text += '\0';
   }
@@ -33,12 +34,31 @@ TEST(ReportParser, ReadsAllFields) {
   EXPECT_TRUE(found->pipefail);
   EXPECT_FALSE(found->cwd_missing);
   EXPECT_EQ(found->cwd, "/a dir\nwith lines");
+  EXPECT_EQ(found->last_background, 34);
   ASSERT_EQ(found->jobs.size(), 2U);
   EXPECT_EQ(found->jobs[0].pid, 12);
   EXPECT_FALSE(found->jobs[0].stopped);
   EXPECT_EQ(found->jobs[1].pid, 34);
   EXPECT_TRUE(found->jobs[1].stopped);
   EXPECT_FALSE(parser.take("abc")) << "once only";
+}
+
+TEST(ReportParser, ReadsAReportWithoutJobs) {
+  ReportParser parser;
+  parser.append(
+      std::string("abc\0"
+                  "1\0himB\0"
+                  "0\0"
+                  "1\0/gone\0\0"
+                  "1\0"
+                  "\1abc\0",
+                  29));
+  const auto found = parser.take("abc");
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->cwd_missing);
+  EXPECT_EQ(found->last_background, 0);
+  EXPECT_THAT(found->pipe_statuses, ElementsAre(1));
+  EXPECT_TRUE(found->jobs.empty());
 }
 
 TEST(ReportParser, WaitsForTheWholeReport) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 namespace bawn::test {
 namespace {
 
@@ -99,6 +101,27 @@ TEST_F(SessionTest, ReadOnlyVariablesAndOddValuesAreRestored) {
   sh("readonly R='r o'; N=$'new\\nline'; Q=\"it's\"; declare -i I=4; declare -n REF=I");
   sh("exit 0");
   EXPECT_EQ(sh("echo \"$R|$N|$Q|$REF\"").out.text, "r o|new\nline|it's|4\n");
+}
+
+TEST_F(SessionTest, AKillIsCalledOutOfMemoryOnlyWhenTheKernelCountsOne) {
+  session_->close();
+  kernel_counters_ = state_.path() / "counters";
+  const auto count = [&](const char* kills) {
+    std::ofstream(kernel_counters_) << "nr_free_pages 12\noom_kill " << kills << "\npgfault 1\n";
+  };
+  count("3");
+  limits_.snapshot_idle = std::chrono::milliseconds(0);  // the session never counts as idle
+  start();
+  EXPECT_EQ(sh("sh -c 'kill -9 $$'").reason, Reason::Exited);
+  EXPECT_EQ(exec({"sh", "-c", "kill -9 $$"}).reason, Reason::Signalled);
+  count("5");
+  const auto killed = sh("sh -c 'kill -9 $$'");
+  EXPECT_EQ(killed.reason, Reason::Oom);
+  EXPECT_EQ(killed.exit_code, 137);
+  EXPECT_THAT(killed.notes, ::testing::Contains(HasSubstr("2 processes")));
+  EXPECT_EQ(exec({"sh", "-c", "kill -9 $$"}).reason, Reason::Oom);
+  EXPECT_EQ(sh("kill -9 $$").reason, Reason::Oom);
+  EXPECT_EQ(sh("(exit 1)").reason, Reason::Exited);
 }
 
 TEST_F(SessionTest, ATextThatNeverBeganIsNotReportedAsRun) {

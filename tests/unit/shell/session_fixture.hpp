@@ -35,6 +35,7 @@ class SessionTest : public ::testing::Test {
     config.workspace = workspace_.path();
     config.state_dir = state_.path();
     config.limits = limits_;
+    config.kernel_counters = kernel_counters_;
     warden_ = FakeWarden::make();
     auto directory = shell::Session::prepare_directory(config.state_dir, geteuid(), getegid());
     ASSERT_TRUE(directory) << directory.error().message();
@@ -66,6 +67,7 @@ class SessionTest : public ::testing::Test {
   }
 
   shell::SessionLimits limits_;
+  std::string kernel_counters_ = "/proc/vmstat";
   TempDir workspace_;
   TempDir state_;
   std::shared_ptr<FakeWarden> warden_;

@@ -60,6 +60,8 @@ struct SessionConfig {
   sandbox::Warden::Options warden;
   SessionLimits limits;
   std::shared_ptr<SpoolBudget> spool{};  ///< null = bounded by `limits` alone
+  /// Where the kernel counts processes that it ended for lack of memory, as in proc_vmstat(5).
+  std::string kernel_counters = "/proc/vmstat";
 };
 
 /// In characters.

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""What a server must survive, one function each, with the same look at it afterwards.
+
+Usage: faults.py BAWN [NAME]     without a name: the names
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # nothing is left in the checkout
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/python"))
+from bawn_server import (Gone, Root, Server, children_of, family_of, is_alive, limit_files,  # noqa: E402
+                         limit_size, until)
+
+SKIPPED = 77
+GONE = 20  # seconds until what a dead server ran must have ended; it takes milliseconds
+TREE = "sleep 600 & setsid sleep 600 & echo up; sleep 600"
+
+
+def check(right, what, seen=None):
+    if not right:
+        raise AssertionError(f"{what}; seen: {seen!r}")
+
+
+def running(server, command=TREE, **arguments):
+    """The id of a call whose command is known to run: it has printed something."""
+    begun = server.begin(command, **arguments)
+    server.shows(begun, "up")
+    return begun["call"]
+
+
+def ended(server, call):
+    return server.to_end({"state": "running", "call": call, "session": "main"})
+
+
+def kill(server, call):
+    server.call("bash_kill", call=call)
+    return ended(server, call)
+
+
+def records(server):
+    """The names of the record files, and every line of them as what it says."""
+    folder = os.path.join(server.state, "records")
+    lines = []
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".jsonl"):
+            continue
+        with open(os.path.join(folder, name), "rb") as file:
+            for line in file.read().split(b"\n"):
+                if line.strip():
+                    lines.append(json.loads(line))
+    return lines
+
+
+def all_gone(pids):
+    until(lambda: not any(is_alive(pid) for pid in pids), f"{pids} gone", GONE)
+
+
+def ends_well(server):
+    family = server.family()
+    status = server.close()
+    check(status == 0, "exit status", (status, server.errors))
+    check(not server.bad_lines, "only whole answers, each once", server.bad_lines)
+    all_gone(family)
+
+
+def server_killed(program, root):
+    """Everything of a killed server ends; the next one on the same state serves and its records are whole."""
+    server = Server(program, root)
+    call = running(server)
+    family = server.family()
+    check(len(family) >= 4, "a tree of processes", family)
+    os.kill(server.pid, signal.SIGKILL)
+    server.process.wait()
+    all_gone(family)
+    following = Server(program, root)
+    check(following.bash("echo new")["stdout"] == "new\n", "a new server serves")
+    for line in records(following):
+        check(isinstance(line, dict) and call not in json.dumps(line), "the dead server's records are closed", line)
+    ends_well(following)
+
+
+def server_killed_again_and_again(program, root):
+    for _ in range(5):
+        server = Server(program, root)
+        running(server)
+        family = server.family()
+        os.kill(server.pid, signal.SIGKILL)
+        server.process.wait()
+        all_gone(family)
+    following = Server(program, root)
+    check(following.bash("echo new")["stdout"] == "new\n", "a new server serves")
+    left = [name for name in os.listdir(os.path.join(root, "state", "sessions"))]
+    check(len(left) == 1, "one session's directory, the others were cleared away", left)
+    ends_well(following)
+
+
+def warden_killed(program, root):
+    """The call ends as lost, all processes end, and the next call has a new session."""
+    server = Server(program, root)
+    number = server.start("bash", command=TREE)
+    # The stub is the server's child, the warden the stub's.
+    until(lambda: len(server.family()) >= 6, "the tree runs")
+    family = server.family()
+    wardens = [one for stub in children_of(server.pid) for one in children_of(stub)]
+    check(wardens, "a warden", family)
+    for warden in wardens:
+        os.kill(warden, signal.SIGKILL)
+    lost = server.to_end(server.finish(number))
+    check(lost["reason"] == "shell_lost", "the call is lost", lost)
+    all_gone(family)
+    check(server.bash("echo on")["stdout"] == "on\n", "a new session")
+    ends_well(server)
+
+
+def shell_killed(program, root):
+    server = Server(program, root)
+    server.bash("v=kept")
+    server.call("bash_restart", keep_state=True)
+    result = server.bash("kill -9 $$")
+    check(result["reason"] == "signalled" and result["signal"] == 9, "killed by 9", result)
+    check(result["shell_restarted"], "a new shell", result)
+    check(server.bash("echo $v")["stdout"] == "kept\n", "with the saved state")
+    ends_well(server)
+
+
+def client_gone_in_a_call(program, root):
+    server = Server(program, root)
+    running(server)
+    server.start("bash", command="sleep 600", session="other")
+    until(lambda: len(server.family()) >= 8, "both run")
+    family = server.family()
+    status = server.close()
+    check(status == 0, "exit status", status)
+    all_gone(family)
+
+
+def client_gone_after_the_last_request(program, root):
+    """What was asked before the end of the input is answered."""
+    server = Server(program, root)
+    server.bash(":")
+    number = server.start("bash", command="echo last")
+    server.process.stdin.close()
+    try:
+        answer = server.finish(number)
+        check(answer["stdout"] == "last\n" or answer["reason"] in ("shell_lost", "cancelled"), "answered", answer)
+    except Gone:
+        pass  # or the connection is closed without an untrue answer
+    check(server.process.wait(60) == 0, "exit status")
+
+
+def server_terminated(program, root):
+    server = Server(program, root)
+    running(server)
+    family = server.family()
+    server.process.send_signal(signal.SIGTERM)
+    server.process.wait(60)
+    all_gone(family)
+
+
+def server_stopped_and_continued(program, root):
+    """A time limit that passes while the server is stopped is enforced once it goes on."""
+    server = Server(program, root)
+    call = running(server, timeout_ms=1000)
+    server.process.send_signal(signal.SIGSTOP)
+    until(lambda: open(f"/proc/{server.pid}/stat", encoding="latin1").read().rpartition(")")[2].split()[0] == "T",
+          "stopped")
+    time.sleep(1.2)  # the limit itself is what passes here
+    server.process.send_signal(signal.SIGCONT)
+    result = ended(server, call)
+    check(result["reason"] == "timeout", "the limit ended it", result)
+    check(server.bash("echo on")["stdout"] == "on\n", "the shell goes on")
+    ends_well(server)
+
+
+def output_disk_full(program, root):
+    """Output that cannot be written to disk: head, tail and counts are right, and the loss is said."""
+    server = Server(program, root, before_exec=limit_size(256 * 1024))
+    result = server.bash("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end")
+    check(result["exit_code"] == 0, "the command is not hurt", result["exit_code"])
+    check(result["stdout_counts"]["bytes"] == 3000005, "exact count", result["stdout_counts"])
+    check(result["stdout"].endswith("end\n"), "the tail is there")
+    check(server.bash("echo on")["stdout"] == "on\n", "the server goes on")
+    ends_well(server)
+
+
+def record_disk_full(program, root):
+    """A record that cannot be written: the command does not run, and the answer says why."""
+    server = Server(program, root, before_exec=limit_size(64))
+    try:
+        answer = server.bash("touch ran")
+        check(False, "refused", answer)
+    except RuntimeError as refused:
+        check("record" in str(refused).lower() or "too large" in str(refused).lower(), "says why", str(refused))
+    check(not os.path.exists(os.path.join(server.workspace, "ran")), "nothing ran")
+    server.ping()
+    ends_well(server)
+
+
+def state_disk_full(program, root):
+    """A full disk under the state directory: refusals with a reason, and a server that goes on."""
+    if os.geteuid() != 0:
+        sys.exit(SKIPPED)
+    state = os.path.join(root, "state")
+    os.makedirs(state, mode=0o700)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "bawn-test", state], check=False)
+    if mounted.returncode != 0:
+        sys.exit(SKIPPED)
+    try:
+        server = Server(program, root)
+        check(server.bash("echo on")["stdout"] == "on\n", "it works before")
+        filler = os.path.join(state, "filler")
+        with open(filler, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 4096)
+            except OSError:
+                pass
+        for _ in range(3):
+            try:
+                result = server.bash("echo full")
+                check(result["stdout"] == "full\n", "a true answer", result)
+            except RuntimeError as refused:
+                check(len(str(refused)) > 20, "a sentence", str(refused))
+        server.ping()
+        os.remove(filler)
+        check(server.bash("echo again")["stdout"] == "again\n", "it works again")
+        for line in records(server):
+            check(isinstance(line, dict), "whole records", line)
+        ends_well(server)
+    finally:
+        subprocess.run(["umount", "-l", state], check=False)
+
+
+def descriptors_exhausted(program, root):
+    """Calls that find no descriptor are refused with a sentence; later ones work."""
+    server = Server(program, root, before_exec=limit_files(64))
+    server.bash(":")
+    calls = []
+    refused = None
+    while refused is None and len(calls) < 16:
+        try:
+            calls.append(server.call("exec", argv=["sleep", "600"], yield_ms=0)["call"])
+        except RuntimeError as error:
+            refused = str(error)
+    check(calls and refused is not None and len(refused) > 20, "some begin, then one is refused", (calls, refused))
+    at_once = [server.start("exec", argv=["true"]) for _ in range(30)]
+    for number in at_once:
+        answer = server.wait(number)
+        check("result" in answer, "each is answered", answer)
+    server.ping()
+    for call in calls:
+        kill(server, call)
+    check(server.bash("echo on")["stdout"] == "on\n", "later calls work")
+    ends_well(server)
+
+
+def sessions_at_once(program, root, count=64):
+    """64 sessions at once: none is refused, none sees another's output."""
+    server = Server(program, root, ["--max-sessions", str(count)])
+    asked = {}
+    for i in range(count):
+        asked[server.start("bash", command=f"v=token-{i}; echo $v; sleep 600 & jobs -p >/dev/null", session=f"s{i}")] = i
+    for number, i in asked.items():
+        check(server.to_end(server.finish(number))["stdout"] == f"token-{i}\n", f"session {i} has its own output")
+    again = {server.start("bash", command="echo $v", session=f"s{i}"): i for i in range(count)}
+    for number, i in again.items():
+        check(server.to_end(server.finish(number))["stdout"] == f"token-{i}\n", f"session {i} kept its own state")
+    try:
+        server.bash(":", session="one-too-many")
+        check(False, "the limit holds")
+    except RuntimeError as refused:
+        check(f"{count} sessions" in str(refused), "the refusal names the limit", str(refused))
+    ends_well(server)
+
+
+def idle_session_makes_room(program, root):
+    server = Server(program, root, ["--max-sessions", "1", "--session-idle", "1ms"])
+    server.bash("v=1", session="first")
+    check(server.bash("echo \"[$v]\"", session="second")["stdout"] == "[]\n", "the idle one made room")
+    ends_well(server)
+
+
+def calls_beside_are_limited(program, root):
+    server = Server(program, root, ["--max-calls", "1"])
+    begun = server.call("exec", argv=["sleep", "600"], yield_ms=0)
+    try:
+        server.call("exec", argv=["true"])
+        check(False, "refused")
+    except RuntimeError as refused:
+        check("limit" in str(refused), "the refusal says so", str(refused))
+    kill(server, begun["call"])
+    check(server.execute("true")["exit_code"] == 0, "there is room again")
+    ends_well(server)
+
+
+def killed_for_memory(program, root):
+    """A kill by the kernel for lack of memory is called one. Needs a memory cgroup that we may make."""
+    parent = "/sys/fs/cgroup/memory" if os.path.isdir("/sys/fs/cgroup/memory") else "/sys/fs/cgroup"
+    group = os.path.join(parent, f"bawn-test-{os.getpid()}")
+    limit = "memory.limit_in_bytes" if parent.endswith("memory") else "memory.max"
+    try:
+        os.mkdir(group)
+        with open(os.path.join(group, limit), "w", encoding="ascii") as file:
+            file.write(str(96 << 20))
+    except OSError:
+        sys.exit(SKIPPED)
+    try:
+        def enter():
+            with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as file:
+                file.write(str(os.getpid()))
+        server = Server(program, root, before_exec=enter)
+        check(server.bash("echo small")["reason"] == "exited", "a small command exits")
+        result = server.bash("head -c 400000000 /dev/zero | tail -c 390000000 | wc -c; exit_of=${PIPESTATUS[1]}; (exit $exit_of)")
+        check(result["reason"] == "oom" and result["exit_code"] == 137, "killed for memory", result)
+        check(server.bash("echo on")["stdout"] == "on\n", "the shell goes on")
+        ends_well(server)
+    finally:
+        until(lambda: not open(os.path.join(group, "cgroup.procs"), encoding="ascii").read(), "an empty group")
+        os.rmdir(group)
+
+
+def closed_standard_streams(program, root):
+    """Descriptors 3 to 50 open and a foreign umask at the start change nothing."""
+    def before():
+        for fd in range(3, 50):
+            try:
+                os.dup2(2, fd)
+            except OSError:
+                pass
+        os.umask(0o777)
+    server = Server(program, root, before_exec=before)
+    seen = server.bash("ls /proc/self/fd | wc -l; umask")
+    check(int(seen["stdout"].split()[0]) <= 6, "nothing was inherited", seen["stdout"])
+    ends_well(server)
+
+
+CASES = {name: case for name, case in list(globals().items())
+         if callable(case) and getattr(case, "__module__", None) == "__main__" and name.islower()
+         and name not in ("check", "running", "ended", "kill", "records", "all_gone", "ends_well", "main")}
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    if len(sys.argv) == 2:
+        print("\n".join(CASES))
+        return
+    with Root() as root:
+        CASES[sys.argv[2]](program, root)
+
+
+if __name__ == "__main__":
+    main()
