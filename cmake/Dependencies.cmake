@@ -10,6 +10,7 @@ find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 find_package(Boost 1.81 REQUIRED)  # headers: Asio for the egress proxy, with Beast for HTTP
+find_package(CURL 7.85 REQUIRED)   # remote MCP servers
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)

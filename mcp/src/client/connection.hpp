@@ -3,11 +3,17 @@
 #pragma once
 
 #include "bawn/mcp/client.hpp"
-#include "client/wire.hpp"
+#include "client/channel.hpp"
+#include "client/tool_list.hpp"
 
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
 #include <memory>
-#include <set>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace bawn::mcp {
@@ -15,12 +21,15 @@ namespace bawn::mcp {
 /// Threads: thread-safe.
 class RemoteClient final : public Client, public std::enable_shared_from_this<RemoteClient> {
  public:
-  explicit RemoteClient(ClientOptions options) : options_(std::move(options)) {}
-  ~RemoteClient() override { close(); }
+  using Clock = Channel::Clock;
+  using Opener = std::function<contract::Result<std::shared_ptr<Channel>>(const ClientOptions&,
+                                                                          OnNotification)>;
 
-  /// Opens the pipes and agrees; once, before anything else.
-  [[nodiscard]] contract::Result<> begin(const contract::Context& context, int from_server,
-                                         int to_server);
+  explicit RemoteClient(ClientOptions options);
+  ~RemoteClient() override;
+
+  /// Opens the channel and agrees; once, before anything else.
+  [[nodiscard]] contract::Result<> begin(const contract::Context& context, const Opener& open);
 
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::string& version() const noexcept override { return version_; }
@@ -28,36 +37,75 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   [[nodiscard]] const std::string& instructions() const noexcept override { return instructions_; }
   [[nodiscard]] contract::Result<std::vector<contract::ToolPtr>> tools(
       const contract::Context& context) override;
+  [[nodiscard]] contract::Result<std::vector<contract::ToolPtr>> await(
+      const contract::Context& context) override;
+  [[nodiscard]] contract::Result<Json> request(const contract::Context& context,
+                                               const std::string& method,
+                                               const Json& params) override;
   void close() override;
 
-  /// A request whose `params` get the `_meta` that the revision wants. `members` are those of
-  /// `params` as JSON text without the braces; empty for none.
+  struct Request {
+    std::string method;
+    /// The members of `params` as JSON text without the braces; empty for none. The `_meta` that
+    /// the revision wants is added.
+    std::string members{};
+    bool progress = false;
+    std::optional<Clock::time_point> deadline{};
+    RequestHooks hooks{};
+    std::string name{};
+    std::vector<std::pair<std::string, std::string>> parameters{};
+  };
+  /// Also asks again, once, where a server wants another revision or forgot the session.
   [[nodiscard]] contract::Result<RemoteAnswer> ask(const contract::Context& context,
-                                                   const std::string& method,
-                                                   const std::string& members, bool progress,
-                                                   std::optional<Wire::Clock::time_point> deadline,
-                                                   RequestHooks hooks = {});
+                                                   const Request& request);
   [[nodiscard]] bool modern() const noexcept { return modern_; }
+  [[nodiscard]] ToolList& list() noexcept { return list_; }
+  /// After a call: what it changed in the list of tools is read when the call returns.
+  void settle(const contract::Context& context, std::uint64_t seen, bool read_only);
 
  private:
+  [[nodiscard]] contract::Result<RemoteAnswer> ask_once(const contract::Context& context,
+                                                        const Request& request);
   [[nodiscard]] contract::Result<bool> probe(const contract::Context& context);
   [[nodiscard]] contract::Result<> shake_hands(const contract::Context& context);
+  [[nodiscard]] contract::Result<> shake_hands_again(const contract::Context& context,
+                                                     std::uint64_t before);
   void take_server(const Json& result, const Json& info);
-  [[nodiscard]] contract::Result<> check_claims(const std::set<std::string>& names) const;
+  void speak(std::string_view version);
+  void notified(const std::string& method, const Json& params);
+  void start_listening();
+  void listen();
+  void listens();
+  [[nodiscard]] contract::Result<ListedTools> read_list(const contract::Context& context);
+  void drop(const std::string& name, const contract::Error& why) const;
+  [[nodiscard]] std::vector<contract::ToolPtr> as_tools(const ListedTools& listed);
   [[nodiscard]] std::string meta_text(const std::string& id, bool progress) const;
   [[nodiscard]] Json capabilities() const;
-  [[nodiscard]] Wire::Clock::time_point soon() const;
+  [[nodiscard]] Clock::time_point soon() const;
 
   const ClientOptions options_;
-  std::shared_ptr<Wire> wire_;
+  std::shared_ptr<Channel> channel_;
   bool modern_ = false;
+  bool list_changes_ = false;  ///< the server says when it does
   std::string version_;
   Json server_info_;
   std::string instructions_;
+  std::mutex handshake_mutex_;
+  std::atomic<std::uint64_t> handshakes_ = 0;
+  ToolList list_;
+  // Of the thread that listens.
+  const contract::CancelSource listening_;
+  std::mutex listen_mutex_;
+  std::condition_variable_any listen_changed_;
+  bool listens_ = false;  ///< what changes from now on will be told
+  bool listen_over_ = false;
+  std::thread listener_;
 };
 
-/// Checks one page's or list's entry and makes a tool of it; the sentence of what is wrong else.
-[[nodiscard]] contract::Result<contract::ToolPtr> make_remote_tool(
-    const std::shared_ptr<RemoteClient>& client, const Json& entry);
+/// Checks one entry of the list; the sentence of what is wrong else.
+[[nodiscard]] contract::Result<ListedTool> listed_tool(const ClientOptions& options,
+                                                       const Json& entry);
+[[nodiscard]] contract::ToolPtr make_remote_tool(const std::shared_ptr<RemoteClient>& client,
+                                                 const ListedTool& listed);
 
 }  // namespace bawn::mcp

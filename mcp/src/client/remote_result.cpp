@@ -117,6 +117,31 @@ std::optional<contract::Record> record_of_meta(const Json& result) {
   return std::nullopt;
 }
 
+std::vector<std::string> strings_in(const Json& object, const char* name) {
+  std::vector<std::string> strings;
+  const Json list = object.is_object() ? object.value(name, Json()) : Json();
+  for (const Json& one : list.is_array() ? list : Json::array()) {
+    if (one.is_string()) {
+      strings.push_back(one.get<std::string>());
+    }
+  }
+  return strings;
+}
+
+bool flag_in(const Json& object, const char* name) {
+  return object.is_object() && object.value(name, Json()) == true;
+}
+
+contract::Layer layer_in(const Json& json) {
+  const Json abi = json.is_object() ? json.value("abi", Json()) : Json();
+  return {.name = string_member(json, "name"),
+          .requested = flag_in(json, "requested"),
+          .applied = flag_in(json, "applied"),
+          .abi = abi.is_number_integer() ? std::optional(abi.get<int>()) : std::nullopt,
+          .missing = strings_in(json, "missing"),
+          .reason = string_member(json, "reason")};
+}
+
 }  // namespace
 
 contract::Result<Json> RemoteDetails::record_json() const {
@@ -129,6 +154,32 @@ std::string string_member(const Json& object, std::string_view name) {
   }
   const auto member = object.find(name);
   return member != object.end() && member->is_string() ? member->get<std::string>() : "";
+}
+
+std::optional<contract::Confinement> confinement_in(const Json& meta) {
+  const Json json = meta.is_object() ? meta.value(std::string(meta::kConfinement), Json()) : Json();
+  if (!json.is_object() || !json.value("confined", Json()).is_boolean()) {
+    return std::nullopt;
+  }
+  contract::Confinement confinement{.confined = flag_in(json, "confined"),
+                                    .by = string_member(json, "by"),
+                                    .confirmed = flag_in(json, "confirmed"),
+                                    .policy = string_member(json, "policy"),
+                                    .policy_id = string_member(json, "policy_id"),
+                                    .user = string_member(json, "user"),
+                                    .guarantees = strings_in(json, "guarantees"),
+                                    .notes = strings_in(json, "notes")};
+  const Json layers = json.value("layers", Json());
+  for (const Json& layer : layers.is_array() ? layers : Json::array()) {
+    confinement.layers.push_back(layer_in(layer));
+  }
+  if (const Json network = json.value("network", Json()); network.is_object()) {
+    confinement.network = contract::NetworkReach{.mode = string_member(network, "mode"),
+                                                 .proxy = flag_in(network, "proxy"),
+                                                 .supervised = flag_in(network, "supervised"),
+                                                 .hosts = strings_in(network, "hosts")};
+  }
+  return confinement;
 }
 
 Outcome outcome_of(std::string_view tool, const Json& result, const ClientOptions& options) {
@@ -153,6 +204,9 @@ Outcome outcome_of(std::string_view tool, const Json& result, const ClientOption
     made.structured = *structured;
   }
   made.confinement = options.confinement;
+  if (!made.confinement && options.trusted) {
+    made.confinement = confinement_in(result.value("_meta", Json()));
+  }
   made.details = std::make_shared<RemoteDetails>(
       result, options.trusted ? record_of_meta(result) : std::nullopt);
   if (result.value("isError", Json()) == true) {

@@ -33,11 +33,11 @@ constexpr std::size_t kMostRounds = 10;
 /// The server behind it checks the arguments.
 class RemoteTool final : public contract::Tool, public contract::SelfChecking {
  public:
-  RemoteTool(contract::Definition definition, contract::Properties properties,
-             std::shared_ptr<RemoteClient> client, std::string remote_name)
-      : Tool(std::move(definition), std::move(properties)),
+  RemoteTool(const ListedTool& listed, std::shared_ptr<RemoteClient> client)
+      : Tool(listed.definition, listed.properties),
         client_(std::move(client)),
-        remote_name_(std::move(remote_name)) {}
+        remote_name_(listed.remote_name),
+        mirrored_(listed.mirrored) {}
 
   Outcome execute(const Context& context, const Call& call) const override {
     const auto arguments = contract::parse_json(call.args.empty() ? "{}" : call.args);
@@ -46,16 +46,34 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
           ErrorCode::InvalidArgument,
           "invalid arguments: " + (arguments ? "not a JSON object" : arguments.error().message()));
     }
+    const std::uint64_t seen = client_->list().seen();
+    Outcome outcome = run(context, call, *arguments);
+    const auto& hints = properties().annotations;
+    client_->settle(context, seen, hints && hints->read_only);
+    return outcome;
+  }
+
+  bool checks_arguments() const noexcept override { return true; }
+
+ private:
+  [[nodiscard]] Outcome run(const Context& context, const Call& call, const Json& arguments) const {
     const ClientOptions& options = client_->options();
-    std::optional<Wire::Clock::time_point> deadline = context.deadline();
+    std::optional<Channel::Clock::time_point> deadline = context.deadline();
     if (options.call_timeout) {
-      const auto own = Wire::Clock::now() + *options.call_timeout;
+      const auto own = Channel::Clock::now() + *options.call_timeout;
       deadline = deadline ? std::min(*deadline, own) : own;
     }
     std::string state;
     for (std::size_t round = 0; round < kMostRounds; ++round) {
-      auto answer = client_->ask(context, "tools/call", members(*arguments, state),
-                                 bool{call.on_update}, deadline, hooks(context, call));
+      auto answer = ask(context,
+                        {.method = "tools/call",
+                         .members = members(arguments, state),
+                         .progress = bool{call.on_update},
+                         .deadline = deadline,
+                         .hooks = hooks(context, call),
+                         .name = remote_name_,
+                         .parameters = mirrored_values(mirrored_, arguments)},
+                        arguments);
       if (!answer) {
         return wrapped(answer.error());
       }
@@ -84,9 +102,24 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
                  fmt::format("mcp: call \"{}\" asked too often", remote_name_));
   }
 
-  bool checks_arguments() const noexcept override { return true; }
+  /// Asks once more, with the headers of a fresh list, when the server expected others.
+  [[nodiscard]] Result<RemoteAnswer> ask(const Context& context, RemoteClient::Request request,
+                                         const Json& arguments) const {
+    constexpr int kHeaderMismatch = -32020;
+    auto answer = client_->ask(context, request);
+    if (!answer || answer->has_value() || answer->error().code != kHeaderMismatch) {
+      return answer;
+    }
+    const auto listed = client_->list().refresh(context);
+    const auto fresh = listed ? std::ranges::find(**listed, remote_name_, &ListedTool::remote_name)
+                              : ListedTools::const_iterator();
+    if (!listed || fresh == (*listed)->end()) {
+      return answer;
+    }
+    request.parameters = mirrored_values(fresh->mirrored, arguments);
+    return client_->ask(context, request);
+  }
 
- private:
   [[nodiscard]] Error wrapped(const Error& error) const {
     if (error.code() == ErrorCode::DeadlineExceeded) {
       return contract::as_unknown_outcome(
@@ -94,9 +127,8 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
            fmt::format("mcp: call \"{}\": no answer in time; what it did is not known",
                        remote_name_)});
     }
-    return error.code() == ErrorCode::Closed
-               ? error
-               : error.wrap(fmt::format("mcp: call \"{}\"", remote_name_));
+    return error.message() == kClosed ? error
+                                      : error.wrap(fmt::format("mcp: call \"{}\"", remote_name_));
   }
 
   [[nodiscard]] std::string members(const Json& arguments, const std::string& state) const {
@@ -129,6 +161,19 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
     return hooks;
   }
 
+  /// What the form suggests stands for what the person left out (SEP-1034).
+  static Json with_defaults(Json content, const std::optional<Json>& form) {
+    const Json fields = form && form->is_object() ? form->value("properties", Json()) : Json();
+    if (fields.is_object() && content.is_object()) {
+      for (const auto& [name, field] : fields.items()) {
+        if (field.is_object() && field.contains("default") && !content.contains(name)) {
+          content[name] = field["default"];
+        }
+      }
+    }
+    return content;
+  }
+
   /// Puts one question of the server's to the elicitor on the context.
   static Result<Json> answer_to(const Context& context, const Json& params) {
     contract::Elicitation question{.message = string_member(params, "message")};
@@ -140,7 +185,7 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
     const contract::Answer answer = BAWN_TRY(contract::elicit(context, question));
     Json json = {{"action", contract::to_string(answer.action)}};
     if (answer.content) {
-      json["content"] = *answer.content;
+      json["content"] = with_defaults(*answer.content, question.schema);
     }
     return json;
   }
@@ -167,6 +212,7 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
 
   const std::shared_ptr<RemoteClient> client_;
   const std::string remote_name_;
+  const std::vector<MirroredArgument> mirrored_;
 };
 
 bool is_name(std::string_view name) {
@@ -199,17 +245,40 @@ void take_order(contract::Properties& properties, const Json& entry) {
   properties.sequential = said.is_object() && said.value("sequential", Json()) == true;
 }
 
-void take_claim(contract::Properties& properties, const RemoteToolOptions& claim) {
-  properties.resource = claim.resource.value_or(properties.resource);
-  properties.sequential = properties.sequential || claim.sequential;
-  properties.confined = claim.confined.value_or(properties.confined);
+/// The host's options, and what it trusts the server to say.
+void take_host_words(ListedTool& tool, const ClientOptions& options, const Json& entry) {
+  contract::Properties& properties = tool.properties;
+  const auto& hints = properties.annotations;
+  std::optional<contract::Replay> replay;
+  if (options.trust_annotations && hints && (hints->read_only || hints->idempotent)) {
+    replay = contract::Replay::Safe;
+  }
+  properties.confined = options.confined;
+  if (!properties.confined && options.trusted) {
+    if (const auto forecast = confinement_in(entry.value("_meta", Json()))) {
+      properties.confined = [forecast](const Context&, std::string_view) { return *forecast; };
+    }
+  }
+  if (options.trusted) {
+    take_order(properties, entry);
+  }
+  for (const RemoteToolOptions& own : options.tools) {
+    if (own.name == tool.remote_name || own.name == tool.definition.name) {
+      properties.resource = own.resource.value_or(properties.resource);
+      properties.sequential = properties.sequential || own.sequential;
+      properties.confined = own.confined.value_or(properties.confined);
+      replay = own.replay ? own.replay : replay;
+      tool.approval = own.approval ? own.approval : tool.approval;
+    }
+  }
+  if (replay) {
+    properties.replay = [value = *replay](const Context&, std::string_view) { return value; };
+  }
 }
 
 }  // namespace
 
-Result<contract::ToolPtr> make_remote_tool(const std::shared_ptr<RemoteClient>& client,
-                                           const Json& entry) {
-  const ClientOptions& options = client->options();
+Result<ListedTool> listed_tool(const ClientOptions& options, const Json& entry) {
   const std::string name = string_member(entry, "name");
   const auto wrong = [&](std::string_view why) {
     return fail(ErrorCode::ToolFailed,
@@ -230,27 +299,27 @@ Result<contract::ToolPtr> make_remote_tool(const std::shared_ptr<RemoteClient>& 
   if (limit != 0 && definition.description.size() > limit) {
     return wrong(fmt::format("its description has more than {} bytes", limit));
   }
-  contract::Properties properties;
+  ListedTool tool{.definition = std::move(definition), .remote_name = name};
   if (entry.contains("outputSchema")) {
     if (!contract::is_object_schema(entry["outputSchema"])) {
       return wrong("its output schema is not an object's");
     }
-    properties.output_schema = contract::dump_json(entry["outputSchema"]);
+    tool.properties.output_schema = contract::dump_json(entry["outputSchema"]);
   }
   if (entry.contains("annotations") || entry.contains("title")) {
-    properties.annotations = hints_of(entry);
+    tool.properties.annotations = hints_of(entry);
   }
-  properties.confined = options.confined;
-  if (options.trusted) {
-    take_order(properties, entry);
+  take_host_words(tool, options, entry);
+  return tool;
+}
+
+contract::ToolPtr make_remote_tool(const std::shared_ptr<RemoteClient>& client,
+                                   const ListedTool& listed) {
+  contract::ToolPtr tool = std::make_shared<const RemoteTool>(listed, client);
+  if (listed.approval) {
+    tool = contract::guard(tool, listed.approval).value_or(tool);
   }
-  for (const RemoteToolOptions& own : options.tools) {
-    if (own.name == name || own.name == definition.name) {
-      take_claim(properties, own);
-    }
-  }
-  return std::make_shared<const RemoteTool>(std::move(definition), std::move(properties), client,
-                                            name);
+  return tool;
 }
 
 }  // namespace bawn::mcp

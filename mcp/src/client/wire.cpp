@@ -24,16 +24,14 @@ using contract::ErrorCode;
 using contract::fail;
 using contract::Result;
 
-constexpr const char* kClosed = "mcp: connection closed";
-
 UniqueFd duplicate(int fd) {
   return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
 
 }  // namespace
 
-Result<std::shared_ptr<Wire>> Wire::open(int from_server, int to_server,
-                                         const ClientOptions& options) {
+Result<std::shared_ptr<Channel>> Wire::open(int from_server, int to_server,
+                                            const ClientOptions& options, OnNotification notify) {
   UniqueFd in = duplicate(from_server);
   UniqueFd out = duplicate(to_server);
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -41,7 +39,7 @@ Result<std::shared_ptr<Wire>> Wire::open(int from_server, int to_server,
     return std::unexpected(Error::from_errno(errno, "fcntl", "the server's pipes"));
   }
   const std::shared_ptr<Wire> wire(
-      new Wire(std::move(in), std::move(out), std::move(stop), options));
+      new Wire(std::move(in), std::move(out), std::move(stop), options, std::move(notify)));
   try {
     wire->reader_ = std::thread([raw = wire.get()] { raw->read_all(); });
   } catch (const std::system_error&) {
@@ -50,8 +48,13 @@ Result<std::shared_ptr<Wire>> Wire::open(int from_server, int to_server,
   return wire;
 }
 
-Wire::Wire(UniqueFd in, UniqueFd out, UniqueFd stop, const ClientOptions& options)
-    : in_(std::move(in)), out_(std::move(out)), stop_(std::move(stop)), options_(options) {}
+Wire::Wire(UniqueFd in, UniqueFd out, UniqueFd stop, const ClientOptions& options,
+           OnNotification notify)
+    : in_(std::move(in)),
+      out_(std::move(out)),
+      stop_(std::move(stop)),
+      options_(options),
+      notify_(std::move(notify)) {}
 
 Wire::~Wire() {
   close();
@@ -78,7 +81,7 @@ std::string Wire::next_id() {
   return fmt::format("bawn-{}", ++last_);
 }
 
-Result<RemoteAnswer> Wire::ask(const contract::Context& context, Request request) {
+Result<RemoteAnswer> Wire::ask(const contract::Context& context, const Request& request) {
   const std::string id = next_id();
   const auto pending = std::make_shared<Pending>();
   pending->takes_questions = bool{request.hooks.on_question};
@@ -237,17 +240,7 @@ void Wire::accept_answer(const Json& message) {
   if (found == pending_.end() || found->second->answer) {
     return;  // given up, or answered before
   }
-  const auto error = message.find("error");
-  if (error != message.end() && error->is_object()) {
-    const Json code = error->value("code", Json());
-    const Json text = error->value("message", Json());
-    found->second->answer =
-        std::unexpected(RemoteError{.code = code.is_number_integer() ? code.get<int>() : 0,
-                                    .message = text.is_string() ? text.get<std::string>() : "",
-                                    .data = error->value("data", Json())});
-  } else {
-    found->second->answer = message.value("result", Json());
-  }
+  found->second->answer = answer_in(message);
   changed_.notify_all();
 }
 
@@ -264,12 +257,8 @@ void Wire::accept_request(const Json& message) {
       found->second->progress.push_back(params);
       changed_.notify_all();
     }
-  } else if (method == "notifications/tools/list_changed") {
-    if (options_.on_tools_changed) {
-      options_.on_tools_changed();
-    }
   } else if (!message.contains("id")) {
-    return;
+    notify_(method, params);
   } else if (method == "ping") {
     answer(message["id"], Json::object());
   } else if (method == "elicitation/create" && options_.elicitation) {

@@ -5,67 +5,35 @@
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
 #include "bawn/mcp/client.hpp"
-#include "json_rpc.hpp"
+#include "client/channel.hpp"
 #include "stdio/line_reader.hpp"
 #include "unique_fd.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <expected>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 namespace bawn::mcp {
 
-/// A server's answer: the result, or its error.
-struct RemoteError {
-  int code = 0;
-  std::string message;
-  Json data;
-};
-
-using RemoteAnswer = std::expected<Json, RemoteError>;
-
-/// What happens beside the answer while a request waits. Both run on the waiting thread.
-struct RequestHooks {
-  std::function<void(const Json& params)> on_progress{};
-  /// A legacy server's `elicitation/create`; its result.
-  std::function<Json(const Json& params)> on_question{};
-};
-
 /// Threads: thread-safe.
-class Wire {
+class Wire final : public Channel {
  public:
-  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] static contract::Result<std::shared_ptr<Channel>> open(int from_server,
+                                                                       int to_server,
+                                                                       const ClientOptions& options,
+                                                                       OnNotification notify);
+  ~Wire() override;
 
-  [[nodiscard]] static contract::Result<std::shared_ptr<Wire>> open(int from_server, int to_server,
-                                                                    const ClientOptions& options);
-  ~Wire();
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
-
-  struct Request {
-    std::string method;
-    /// JSON text of an object; its progress token, if any, is the request's `id`.
-    std::function<std::string(const std::string& id)> params;
-    std::optional<Clock::time_point> deadline{};
-    RequestHooks hooks{};
-  };
-  /// Sends it and waits. A given-up request is cancelled at the server and its answer dropped.
-  ///
-  /// Errors: Cancelled, DeadlineExceeded, Closed.
   [[nodiscard]] contract::Result<RemoteAnswer> ask(const contract::Context& context,
-                                                   Request request);
-  [[nodiscard]] contract::Result<> tell(std::string_view method, const Json& params);
-  void close();
+                                                   const Request& request) override;
+  [[nodiscard]] contract::Result<> tell(std::string_view method, const Json& params) override;
+  void close() override;
 
  private:
   struct Pending {
@@ -76,7 +44,8 @@ class Wire {
   };
   using PendingPtr = std::shared_ptr<Pending>;
 
-  Wire(UniqueFd in, UniqueFd out, UniqueFd stop, const ClientOptions& options);
+  Wire(UniqueFd in, UniqueFd out, UniqueFd stop, const ClientOptions& options,
+       OnNotification notify);
   [[nodiscard]] std::string next_id();
   void read_all();
   void accept(std::string_view line);
@@ -93,6 +62,7 @@ class Wire {
   UniqueFd out_;  // under write_mutex_
   const UniqueFd stop_;
   const ClientOptions& options_;
+  const OnNotification notify_;
   std::mutex write_mutex_;
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -153,7 +153,8 @@ ClientOptions options_in(const Json& words) {
 }
 
 contract::Result<contract::ToolPtr> remote_tool(const Json& entry, ClientOptions options = {}) {
-  return make_remote_tool(std::make_shared<RemoteClient>(std::move(options)), entry);
+  const auto client = std::make_shared<RemoteClient>(std::move(options));
+  return make_remote_tool(client, BAWN_TRY(listed_tool(client->options(), entry)));
 }
 
 Json entry_named(const std::string& name) {

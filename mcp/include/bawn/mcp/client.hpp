@@ -1,11 +1,12 @@
 /// \file
 /// Somebody else's MCP server as contract tools. The host starts the server and gives its pipes;
-/// this library starts no process. Source: MCP 2026-07-28 and the revisions with a handshake; stdio
-/// transport.
+/// this library starts no process. Over HTTP: `bawn/mcp/http_client.hpp`.
+/// Source: MCP 2026-07-28 and the revisions with a handshake.
 #pragma once
 
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
+#include "bawn/contract/guard.hpp"
 #include "bawn/contract/json.hpp"
 #include "bawn/contract/record.hpp"
 #include "bawn/contract/tool.hpp"
@@ -41,6 +42,10 @@ struct RemoteToolOptions {
   bool sequential = false;  ///< only ever adds
   /// In place of the `confined` of all tools; an empty function withdraws it.
   std::optional<ConfinedFunction> confined{};
+  /// Whether a call may run again after an unknown outcome; goes before any hint.
+  std::optional<contract::Replay> replay{};
+  /// Asked before each call; nothing is sent to the server without its yes.
+  contract::Authorizer approval{};
 };
 
 /// A result as the server gave it.
@@ -67,10 +72,13 @@ struct ClientOptions {
   std::string prefix{};  ///< tools are named `<prefix>__<name>`; empty: as they are
   /// Applied in order: of several claims about one tool the last stands.
   std::vector<RemoteToolOptions> tools{};
+  /// Believes the hints: calls of tools that say to be read-only or idempotent may run again after
+  /// an unknown outcome. Otherwise nobody knows of any.
+  bool trust_annotations = false;
   /// The `confined` property of every tool: how the host runs this server.
   ConfinedFunction confined{};
-  /// The host vouches for the server: the records of its results are read, and what its tools say
-  /// of the order of their calls.
+  /// The host vouches for the server: the records and the confinement of its results are read, and
+  /// what its tools say of their confinement and of the order of their calls.
   bool trusted = false;
   /// Stands with every result, as what was confirmed of the server's own confinement.
   std::optional<contract::Confinement> confinement{};
@@ -85,8 +93,15 @@ struct ClientOptions {
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);  ///< lists, handshake
   /// For calls, none by default. When it passes, nobody knows what the call did.
   std::optional<std::chrono::milliseconds> call_timeout{};
+  /// Keeps the list as the server says that it changes: see Client::await().
+  bool follow_tools = false;
+  /// With follow_tools: how long a call of a tool that may change things waits, after its answer,
+  /// for word of a changed list.
+  std::chrono::milliseconds notification_grace{50};
   /// The server says that its list of tools changed. On the reader's thread: must not block.
   std::function<void()> on_tools_changed{};
+  /// With follow_tools: the list could not be read again. On a thread of the client's.
+  std::function<void(const contract::Error&)> on_refresh_error{};
   /// Diagnostics, without arguments or output. Must not block.
   std::function<void(std::string_view)> log{};
 };
@@ -120,6 +135,22 @@ class Client {
   /// list; those of connect().
   [[nodiscard]] virtual contract::Result<std::vector<contract::ToolPtr>> tools(
       const contract::Context& context) = 0;
+
+  /// The list after every change that the server told so far; without follow_tools, or before any
+  /// change, what tools() gave last. Several changes cost one listing. A failed listing keeps the
+  /// list before and is given here until one succeeds.
+  ///
+  /// Errors: those of tools(); Closed. Blocking: until the pending listings landed.
+  [[nodiscard]] virtual contract::Result<std::vector<contract::ToolPtr>> await(
+      const contract::Context& context) = 0;
+
+  /// Sends a request that has no function of its own here, such as `resources/read`. `params` is an
+  /// object; `_meta` is added.
+  ///
+  /// Errors: ToolFailed, with the server's words; those of connect().
+  [[nodiscard]] virtual contract::Result<contract::Json> request(const contract::Context& context,
+                                                                 const std::string& method,
+                                                                 const contract::Json& params) = 0;
 
   /// Every pending and later call ends with `mcp: connection closed`. Blocking: briefly.
   virtual void close() = 0;
