@@ -30,8 +30,7 @@ def problems(step, seen, took):
         yield differs("stderr", seen["stderr"], step["stderr_has"])
     if "cwd_ends" in step and not seen["cwd"].endswith(step["cwd_ends"]):
         yield differs("cwd", seen["cwd"], step["cwd_ends"])
-    if "survivors" in step and [one["name"] for one in seen["survivors"]] != step["survivors"]:
-        yield differs("survivors", seen["survivors"], step["survivors"])
+    # One that has been started may not have become its program yet, so that its name is not asked.
     if "has_survivors" in step and bool(seen["survivors"]) != step["has_survivors"]:
         yield differs("survivors", seen["survivors"], step["has_survivors"])
     if "stopped_jobs" in step and len(seen["stopped_jobs"]) != step["stopped_jobs"]:
