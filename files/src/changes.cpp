@@ -1,14 +1,11 @@
 #include "changes.hpp"
 
+#include "attributes.hpp"
 #include "denial.hpp"
+#include "journal.hpp"
 #include "paths.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <utility>
@@ -18,66 +15,57 @@ namespace bawn::files {
 namespace {
 
 using sandbox::Condition;
+using sandbox::FileStatus;
 using sandbox::StagedFile;
 
-Result<> write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = write(fd, bytes.data(), bytes.size());
-    if (wrote < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      return std::unexpected(Error::from_errno(errno, "write", "cannot write the new content"));
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return {};
+constexpr std::uint32_t kBits = 0777;
+
+bool same_bytes(const FileChange& change) {
+  return change.before && change.after && change.before->bytes == *change.after;
 }
 
-Result<> set_mtime(int fd, std::int64_t mtime_ns) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
-                             {.tv_sec = mtime_ns / kSecond, .tv_nsec = mtime_ns % kSecond}};
-  if (futimens(fd, times) != 0) {
-    return std::unexpected(Error::from_errno(errno, "futimens", "cannot set the file's time"));
-  }
-  return {};
+bool other_mode(const FileChange& change) {
+  return change.mode && change.before && (change.before->status.mode & kBits) != *change.mode;
+}
+
+/// The file itself can stay: its content does.
+bool keeps_file(const FileChange& change) {
+  return same_bytes(change) && (change.from || other_mode(change));
 }
 
 class Changer {
  public:
   Changer(const contract::Context& context, const Place& place,
           const std::vector<FileChange>& changes)
-      : context_(context), place_(place), changes_(changes) {}
+      : context_(context),
+        place_(place),
+        changes_(changes),
+        journal_(place),
+        keep_old_(changes.size() > 1 || (!changes.empty() && changes.front().from)) {}
 
   Result<std::vector<FileChanged>> run() {
     for (const FileChange& change : changes_) {
-      staged_.push_back(nullptr);
-      if (change.after) {
-        auto staged = stage(context_, change.path, *change.after, change.make_parents);
-        if (staged && change.mtime_ns) {
-          if (auto set = set_mtime((*staged)->fd(), *change.mtime_ns); !set) {
-            return std::unexpected(named(change, set.error()));
-          }
-        }
-        if (!staged) {
-          return std::unexpected(named(change, staged.error()));
-        }
-        staged_.back() = *std::move(staged);
+      if (auto ready = prepare(change); !ready) {
+        staged_.clear();
+        return std::unexpected(journal_.take_back(context_, named(change, ready.error())));
       }
     }
     for (std::size_t i = 0; i < changes_.size(); ++i) {
-      auto done = commit(i);
-      if (!done) {
-        return std::unexpected(put_back(i, named(changes_[i], done.error())));
+      if (auto done = perform(changes_[i], staged_[i], done_[i]); !done) {
+        staged_.clear();
+        return std::unexpected(journal_.take_back(context_, named(changes_[i], done.error())));
       }
-      done_.push_back(*std::move(done));
+    }
+    journal_.finish();
+    for (std::size_t i = 0; i < changes_.size(); ++i) {
+      remove_directories(context_, place_, directory_of(changes_[i].from.value_or(done_[i].target)),
+                         changes_[i].drop_parents);
     }
     return std::move(done_);
   }
 
  private:
-  using Staged = Result<std::unique_ptr<StagedFile>>;
+  using Staged = std::unique_ptr<StagedFile>;
 
   [[nodiscard]] Error named(const FileChange& change, const Error& error) const {
     const Error why = explained(place_, change.path, Access::Write, error);
@@ -86,74 +74,122 @@ class Changer {
                : why;
   }
 
-  Staged stage(const contract::Context& context, const std::string& path, std::string_view bytes,
-               bool make_parents) const {
-    auto staged = BAWN_TRY(place_.files->stage(context, path, {.make_parents = make_parents}));
-    BAWN_TRY(write_all(staged->fd(), bytes));
-    return staged;
+  /// Everything that can fail without having touched a name.
+  Result<> prepare(const FileChange& change) {
+    FileChanged& done = done_.emplace_back();
+    Staged& staged = staged_.emplace_back();
+    if (change.from && change.make_parents) {
+      const std::string directory = directory_of(change.path);
+      done.parents_made =
+          BAWN_TRY(place_.files->make_directory(context_, directory, {.parents = true}));
+      journal_.add_directories(directory, done.parents_made);
+    }
+    if (!change.after || keeps_file(change)) {
+      return {};
+    }
+    // New content of a file that moves is written where it is, over what it keeps.
+    staged = BAWN_TRY(stage_bytes(context_, place_, change.from.value_or(change.path),
+                                  *change.after, change.make_parents && !change.from));
+    journal_.add_directories(directory_of(staged->target()), staged->parents_made());
+    done.parents_made += staged->parents_made();
+    if (change.like) {
+      done.attributes_kept = set_attributes(staged->fd(), change.like->attributes);
+    }
+    return change.mtime_ns ? set_mtime(staged->fd(), *change.mtime_ns) : Result<>();
   }
 
-  Result<FileChanged> commit(std::size_t index) {
-    const FileChange& change = changes_[index];
+  Result<> perform(const FileChange& change, Staged& staged, FileChanged& done) {
+    if (!change.after) {
+      auto old = BAWN_TRY(place_.files->set_aside(context_, change.path, change.before->status));
+      done.target = old->target();
+      journal_.add(Journal::Removed{std::move(old)});
+      return {};
+    }
+    if (staged != nullptr) {
+      BAWN_TRY(commit(change, *staged, done));
+    } else if (other_mode(change)) {
+      BAWN_TRY(set_mode(change, done));
+    }
+    return change.from ? move(change, done) : Result<>();
+  }
+
+  Result<> commit(const FileChange& change, StagedFile& staged, FileChanged& done) {
     const Condition condition =
         change.before ? Condition::same(change.before->status) : Condition::absent();
-    FileChanged changed;
-    if (!change.after) {
-      BAWN_TRY(place_.files->remove_file(context_, change.path, condition));
-      return changed;
-    }
-    StagedFile& staged = *staged_[index];
-    changed.target = staged.target();
-    changed.parents_made = staged.parents_made();
     std::optional<std::uint32_t> mode = change.mode;
-    if (mode && change.before && (change.before->status.mode & 0777U) == *mode) {
+    if (change.before && !other_mode(change)) {
       mode.reset();  // the agent keeps it, with what else belongs to it
     }
-    const auto committed =
-        BAWN_TRY(staged.commit(context_, {.condition = condition, .mode = mode, .durable = true}));
-    changed.status = committed.status;
-    changed.owner_kept = committed.owner_kept;
-    changed.attributes_kept = committed.attributes_kept;
-    changed.durable = committed.durable;
-    return changed;
+    auto committed = BAWN_TRY(staged.commit(
+        context_, {.condition = condition, .mode = mode, .durable = true, .keep_old = keep_old_}));
+    done.target = staged.target();
+    done.status = committed.status;
+    done.owner_kept = committed.owner_kept;
+    done.attributes_kept = done.attributes_kept && committed.attributes_kept;
+    done.durable = committed.durable;
+    if (change.before) {
+      journal_.add(Journal::Replaced{staged.target(), std::move(committed.old), &*change.before,
+                                     committed.status});
+    } else {
+      journal_.add(Journal::Made{staged.target(), committed.status});
+    }
+    return {};
   }
 
-  /// Undoes the first `count` changes, newest first, whatever became of the call's context.
-  Error put_back(std::size_t count, Error why) {
-    std::vector<std::string> stuck;
-    const contract::Context context = context_.detached();
-    for (std::size_t i = count; i-- > 0;) {
-      if (!put_back_one(context, changes_[i], done_[i])) {
-        stuck.push_back(shown_path(place_, changes_[i].path));
-      }
+  Result<> set_mode(const FileChange& change, FileChanged& done) {
+    const std::string& path = change.from.value_or(change.path);
+    const auto now =
+        BAWN_TRY(place_.files->status(context_, path, sandbox::FileAgent::Links::Follow));
+    if (now != change.before->status) {
+      return contract::fail(ErrorCode::Busy,
+                            path + " is not what it was when it was read; read it again");
     }
-    if (!stuck.empty()) {
-      return why.wrap(fmt::format("not everything could be put back: {} {} the new content",
-                                  fmt::join(stuck, ", "), stuck.size() == 1 ? "has" : "have"));
-    }
-    const auto* const failure = why.find<sandbox::FileFailure>();
-    const bool unknown = failure != nullptr && failure->kind == sandbox::FileFailure::Kind::Late;
-    return count == 0 || unknown ? why : why.wrap("nothing was changed");
+    done.status = BAWN_TRY(place_.files->set_mode(context_, path, *change.mode));
+    done.target = path;
+    journal_.add(Journal::Moded{path, now.mode & kBits});
+    return {};
   }
 
-  Result<> put_back_one(const contract::Context& context, const FileChange& change,
-                        const FileChanged& done) const {
-    if (!change.before) {
-      return place_.files->remove_file(context, change.path, Condition::same(*done.status));
+  /// The rename itself; by a copy where two file systems are concerned.
+  Result<> move(const FileChange& change, FileChanged& done) {
+    const FileStatus source = done.status.value_or(change.before->status);
+    const auto renamed = place_.files->rename(context_, *change.from, change.path,
+                                              Condition::absent(), Condition::same(source));
+    if (!renamed) {
+      const auto* const failure = renamed.error().find<sandbox::FileFailure>();
+      const bool copies = failure != nullptr && failure->errnum == EXDEV;
+      return copies ? copy(change, source, done) : renamed;
     }
-    const auto staged = BAWN_TRY(stage(context, change.path, change.before->bytes, false));
-    BAWN_TRY(set_mtime(staged->fd(), change.before->status.mtime_ns));
-    const Condition condition = done.status ? Condition::same(*done.status) : Condition::absent();
-    BAWN_TRY(staged->commit(
-        context,
-        {.condition = condition, .mode = change.before->status.mode & 0777U, .durable = true}));
+    done.target = change.path;
+    done.status =
+        BAWN_TRY(place_.files->status(context_, change.path, sandbox::FileAgent::Links::Keep));
+    journal_.add(Journal::Renamed{*change.from, change.path, *done.status});
+    return {};
+  }
+
+  Result<> copy(const FileChange& change, const FileStatus& source, FileChanged& done) {
+    const auto staged = BAWN_TRY(stage_bytes(context_, place_, change.path, *change.after, false));
+    done.attributes_kept =
+        set_attributes(staged->fd(), change.before->attributes) && done.attributes_kept;
+    BAWN_TRY(set_mtime(staged->fd(), change.mtime_ns.value_or(source.mtime_ns)));
+    const auto committed = BAWN_TRY(
+        staged->commit(context_, {.condition = Condition::absent(), .mode = source.mode & kBits}));
+    done.target = staged->target();
+    done.status = committed.status;
+    done.durable = committed.durable;
+    done.owner_kept = committed.status.uid == source.uid && committed.status.gid == source.gid;
+    journal_.add(Journal::Made{staged->target(), committed.status});
+    journal_.add(
+        Journal::Removed{BAWN_TRY(place_.files->set_aside(context_, *change.from, source))});
     return {};
   }
 
   const contract::Context& context_;
   const Place& place_;
   const std::vector<FileChange>& changes_;
-  std::vector<std::unique_ptr<StagedFile>> staged_;
+  Journal journal_;
+  bool keep_old_;
+  std::vector<Staged> staged_;
   std::vector<FileChanged> done_;
 };
 

@@ -16,18 +16,23 @@ namespace bawn::files {
 /// What becomes of one absolute inside path.
 struct FileChange {
   std::string path;
-  std::optional<LoadedFile> before;  ///< what was read; none: nothing must be there
-  std::optional<std::string> after;  ///< the new bytes; none: the name goes
-  std::optional<std::uint32_t>
-      mode;  ///< permission bits; none: those of `before`, or the usual ones
-  std::optional<std::int64_t> mtime_ns;  ///< none: now
+  /// The file comes from there by a rename: `before` is that one, and `path` must be free.
+  std::optional<std::string> from{};
+  std::optional<LoadedFile> before{};  ///< what was read; none: nothing must be there
+  std::optional<std::string> after{};  ///< the new bytes; none: the name goes
+  /// Permission bits; none: those of `before`, or the usual ones.
+  std::optional<std::uint32_t> mode{};
+  std::optional<std::int64_t> mtime_ns{};  ///< of new content; none: now
   bool make_parents = false;
+  /// For a file that is made anew in place of one that is gone: what that one was.
+  std::optional<LoadedFile> like{};
+  int drop_parents = 0;  ///< so many directories above the name that goes are removed when empty
 };
 
 /// What was done to it.
 struct FileChanged {
   std::optional<sandbox::FileStatus> status;  ///< of what is there now
-  std::string target;  ///< where the content is, links resolved; empty when the name went
+  std::string target;  ///< the path with links resolved, also of a name that went
   bool owner_kept = true;
   bool attributes_kept = true;
   bool durable = true;
@@ -35,10 +40,12 @@ struct FileChanged {
 };
 
 /// Writes all new contents beside their places first, then puts them there one by one, each only if
-/// its file is still the one that was read. When one fails, those before it are put back.
+/// its file is still the one that was read. Where only a mode or a name changes, the file itself
+/// stays. When one step fails those before it are taken back: the very files that were there get
+/// their names again, and directories that were made go.
 ///
-/// Errors: those of the agent, explained, naming the path; when putting back failed as well, the
-/// sentence says which paths have the new content.
+/// Errors: those of the agent, explained, naming the path; when taking back failed as well, the
+/// sentence says what is where.
 /// Blocking: the disk; everything is synced.
 [[nodiscard]] Result<std::vector<FileChanged>> commit_changes(
     const contract::Context& context, const Place& place, const std::vector<FileChange>& changes);

@@ -44,6 +44,9 @@ std::vector<std::string> rg_arguments(const WalkOptions& options) {
   if (options.ignored) {
     arguments.emplace_back("--no-ignore");
   }
+  if (options.max_file_bytes != 0) {
+    arguments.push_back(fmt::format("--max-filesize={}", options.max_file_bytes));
+  }
   return arguments;
 }
 
@@ -70,6 +73,10 @@ Result<Found> find_files(const contract::Context& context, const Place& place,
   const auto run = run_inside(context, place, std::move(argv), place.workspace, kMaxListing);
   if (!run) {
     return std::unexpected(explained(place, root, Access::Read, run.error()));
+  }
+  if (run->late) {
+    return contract::fail(ErrorCode::DeadlineExceeded,
+                          "the deadline passed while files were listed");
   }
   if (run->exec_errno == ENOENT) {
     return walked(context, place, root, options);

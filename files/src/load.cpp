@@ -58,7 +58,9 @@ Result<LoadedFile> load_file(const contract::Context& context, const Place& plac
   if (!bytes) {
     return std::unexpected(bytes.error().wrap(path));
   }
-  return LoadedFile{.bytes = *std::move(bytes), .status = opened->status};
+  return LoadedFile{.bytes = *std::move(bytes),
+                    .status = opened->status,
+                    .attributes = attributes_of(opened->fd.get())};
 }
 
 Result<std::optional<LoadedFile>> load_if_there(const contract::Context& context,

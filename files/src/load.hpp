@@ -2,6 +2,7 @@
 /// Whole files into memory, through the session's file agent.
 #pragma once
 
+#include "attributes.hpp"
 #include "bawn/files/place.hpp"
 
 #include <cstddef>
@@ -13,6 +14,7 @@ namespace bawn::files {
 struct LoadedFile {
   std::string bytes;
   sandbox::FileStatus status;
+  Attributes attributes{};
 };
 
 /// Reads from `fd` to its end, at most `most` bytes.

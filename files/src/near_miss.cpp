@@ -180,15 +180,21 @@ bool same_under(std::string_view here, std::string_view wanted, const Form& form
   return form(here).find(form(wanted)) != std::string::npos;
 }
 
-std::string reason_of(std::string_view here, std::string_view wanted) {
+std::string reason_of(std::string_view here, std::string_view wanted, std::string_view name) {
   const auto lf = [](std::string_view text) { return replaced(std::string(text), "\r\n", "\n"); };
   if (here.find(wanted) != std::string_view::npos) {
-    return "only white space at the start of a line differs";
+    return wanted.ends_with('\n')
+               ? "only white space at the start of a line differs"
+               : fmt::format("{} ends there without a newline, and the file goes on", name);
+  }
+  if (wanted.ends_with('\n') && !here.ends_with('\n') && here.ends_with(without_line_end(wanted))) {
+    return fmt::format("only the last newline differs: the file ends without one, {} with one",
+                       name);
   }
   if (same_under(here, wanted, lf)) {
     return here.find("\r\n") != std::string_view::npos
                ? "only line ends differ: the file has CRLF there"
-               : "only line ends differ: old_string has CRLF";
+               : fmt::format("only line ends differ: {} has CRLF", name);
   }
   if (same_under(here, wanted, trimmed_ends)) {
     return "only white space at line ends differs";
@@ -197,10 +203,10 @@ std::string reason_of(std::string_view here, std::string_view wanted) {
     const bool tabs_here = here.find('\t') != std::string_view::npos;
     const bool tabs_wanted = wanted.find('\t') != std::string_view::npos;
     if (tabs_here && !tabs_wanted) {
-      return "only white space differs: the file has tabs where old_string has spaces";
+      return fmt::format("only white space differs: the file has tabs where {} has spaces", name);
     }
     if (!tabs_here && tabs_wanted) {
-      return "only white space differs: the file has spaces where old_string has tabs";
+      return fmt::format("only white space differs: the file has spaces where {} has tabs", name);
     }
     return "only the amount of white space differs";
   }
@@ -215,7 +221,8 @@ std::string reason_of(std::string_view here, std::string_view wanted) {
   }
   if (wanted.find("\\n") != std::string_view::npos ||
       wanted.find("\\\"") != std::string_view::npos) {
-    return "the text differs; old_string has backslash escapes, which are taken as they stand";
+    return fmt::format("the text differs; {} has backslash escapes, which are taken as they stand",
+                       name);
   }
   return "the text differs";
 }
@@ -247,16 +254,17 @@ std::string small_diff(std::string_view wanted, std::string_view here) {
     *text += text->ends_with('\n') ? "" : "\n";
   }
   const bool blanks = squeezed(wanted) == squeezed(here);
-  const UnifiedDiff diff = unified_diff(
-      "old_string", "file", blanks ? visible_blanks(before) : before,
-      blanks ? visible_blanks(after) : after, {.context = 1, .max_bytes = kMaxDiffBytes});
+  const UnifiedDiff diff = unified_diff("wanted", "file", blanks ? visible_blanks(before) : before,
+                                        blanks ? visible_blanks(after) : after,
+                                        {.context = 1, .max_bytes = kMaxDiffBytes});
   const std::size_t body = diff.text.find("@@");
   return body == std::string::npos ? std::string() : diff.text.substr(body);
 }
 
 }  // namespace
 
-std::optional<NearMiss> find_near_miss(std::string_view text, std::string_view wanted) {
+std::optional<NearMiss> find_near_miss(std::string_view text, std::string_view wanted,
+                                       std::string_view name) {
   const Lines lines = split_lines(text);
   Lines wanted_lines = split_lines(wanted);
   wanted_lines.resize(std::min(wanted_lines.size(), kMaxWantedLines));
@@ -277,7 +285,7 @@ std::optional<NearMiss> find_near_miss(std::string_view text, std::string_view w
   NearMiss miss;
   miss.first_line = *start + 1;
   miss.last_line = end;
-  miss.reason = reason_of(here, wanted);
+  miss.reason = reason_of(here, wanted, name);
   miss.diff = small_diff(wanted, here);
   return miss;
 }

@@ -206,7 +206,7 @@ class Applier {
                   : ": its lines are only before the place that was reached; put hunks in the "
                     "order of the file");
     }
-    const auto miss = find_near_miss(here, wanted);
+    const auto miss = find_near_miss(here, wanted, "the patch");
     return miss ? fmt::format("{}; nearest is lines {} to {}: {}\n(- patch, + the file)\n{}", place,
                               miss->first_line, miss->last_line, miss->reason, miss->diff)
                 : place + ": nothing in the file is like its lines";

@@ -28,10 +28,17 @@ class Planner {
     for (const FilePatch& file : patch_.files) {
       BAWN_TRY(plan(file));
     }
+    find_moves();
     for (const std::string& path : order_) {
       State& state = states_.at(path);
-      if (state.before != state.now) {
-        plan_.changes.push_back({path, std::move(state.before), std::move(state.now)});
+      if (const auto move = moves_.find(path); move != moves_.end()) {
+        plan_.changes.push_back({.path = path,
+                                 .before = states_.at(move->second).before,
+                                 .after = std::move(state.now),
+                                 .from = move->second});
+      } else if (state.before != state.now && !moved_.contains(path)) {
+        plan_.changes.push_back(
+            {.path = path, .before = state.before, .after = std::move(state.now)});
       }
     }
     return std::move(plan_);
@@ -42,6 +49,22 @@ class Planner {
     std::optional<FileContent> before;
     std::optional<FileContent> now;
   };
+
+  /// Renames after which the old name is free and before which the new one was: there the file can
+  /// be renamed. In swaps and chains the names stay and their contents change.
+  void find_moves() {
+    for (const PatchedFile& file : plan_.files) {
+      if (file.kind != Kind::Rename || file.from.empty()) {
+        continue;
+      }
+      const State& from = states_.at(file.from);
+      const State& to = states_.at(file.path);
+      if (from.before && !from.now && !to.before && to.now && moved_.insert(file.from).second &&
+          !moves_.emplace(file.path, file.from).second) {
+        moved_.erase(file.from);
+      }
+    }
+  }
 
   static std::unexpected<Error> error(const FilePatch& file, const std::string& path,
                                       std::string_view problem) {
@@ -141,6 +164,8 @@ class Planner {
   std::set<std::string> leaving_;
   std::map<std::string, State> states_;
   std::vector<std::string> order_;
+  std::map<std::string, std::string> moves_;  ///< new path, old path
+  std::set<std::string> moved_;               ///< old paths
   PatchPlan plan_;
 };
 

@@ -29,6 +29,8 @@ struct PathChange {
   std::string path;
   std::optional<FileContent> before;
   std::optional<FileContent> after;
+  /// The file itself moves here from this path, where nothing is left; `before` is that file's.
+  std::optional<std::string> from{};
 };
 
 /// One file's part of the patch, for the report.
@@ -40,7 +42,7 @@ struct PatchedFile {
 };
 
 struct PatchPlan {
-  std::vector<PathChange> changes;  ///< each path once, in the order of the patch
+  std::vector<PathChange> changes;  ///< each path once, in the order of the patch; a move is one
   std::vector<PatchedFile> files;
 };
 

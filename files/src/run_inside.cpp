@@ -97,11 +97,15 @@ Result<InsideRun> run_inside(const contract::Context& context, const Place& plac
   BAWN_TRY(child->go());
   InsideRun result;
   const auto read = Reading(std::move(out.read), std::move(err.read), most).run(context, result);
+  result.late = !read && read.error().is(ErrorCode::DeadlineExceeded);
   if (!read || result.cut) {
     sandbox::SignalTarget target;
     target.kind = sandbox::SignalTarget::Kind::Group;
     target.id = child->inside_pid();
     static_cast<void>(place.warden->signal(target, SIGKILL));
+  }
+  if (result.late) {
+    return result;
   }
   if (!read) {
     return std::unexpected(read.error());

@@ -17,11 +17,12 @@ struct InsideRun {
   std::optional<int> exit_code;
   int exec_errno = 0;  ///< ENOENT: there is no such program in the session's PATH
   bool cut = false;    ///< it printed more than allowed and was ended
+  bool late = false;   ///< the deadline passed and it was ended
 };
 
 /// Runs argv in `directory` without input and keeps what it prints, at most `most` bytes.
 ///
-/// Errors: those of the spawn; Cancelled and DeadlineExceeded, when the program is ended.
+/// Errors: those of the spawn; Cancelled, when the program is ended.
 /// Blocking: until it ends.
 [[nodiscard]] Result<InsideRun> run_inside(const contract::Context& context, const Place& place,
                                            std::vector<std::string> argv,

@@ -39,14 +39,15 @@ struct FoundFile {
 struct SearchResult {
   std::vector<FoundFile> files;  ///< sorted by path
   bool by_rg = true;
-  bool cut = false;  ///< there was too much; what is here is a part
+  bool cut = false;   ///< there was too much; what is here is a part
+  bool late = false;  ///< the deadline ended it; what is here is a part
   std::vector<std::string> notes;
 };
 
 /// Searches the files below `root`, or in `only` (relative to it), or the file `root`.
 ///
 /// Errors: InvalidArgument for a pattern that does not compile, with the reason; those of walking
-/// and of run_inside.
+/// and of run_inside; DeadlineExceeded where nothing was found until then.
 [[nodiscard]] Result<SearchResult> search_by_rg(const contract::Context& context,
                                                 const Place& place, const std::string& root,
                                                 bool root_is_file,

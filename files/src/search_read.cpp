@@ -12,13 +12,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 
 namespace bawn::files {
 
 namespace {
 
-constexpr std::size_t kMaxSearched = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t kMaxKept = std::size_t{64} * 1024 * 1024;
 
 Result<std::unique_ptr<re2::RE2>> compile(const SearchQuery& query) {
@@ -165,9 +165,15 @@ Result<SearchResult> search_by_reading(const contract::Context& context, const P
                                               : root;
   std::size_t kept = 0;
   for (const std::string& name : files) {
-    auto loaded = load_file(context, place, directory + "/" + name, kMaxSearched);
+    if (context.ended_at(contract::Context::Clock::now()) && !context.cancelled()) {
+      result.late = true;
+      break;
+    }
+    auto loaded = load_file(
+        context, place, directory + "/" + name,
+        root_is_file ? std::numeric_limits<std::size_t>::max() / 4 : query.walk.max_file_bytes);
     if (!loaded) {
-      if (loaded.error().is(ErrorCode::Cancelled)) {
+      if (context.cancelled()) {
         return std::unexpected(loaded.error());
       }
       if (result.notes.size() < 10) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <set>
 
 namespace bawn::files {
 
@@ -99,6 +100,10 @@ class RgReader {
   std::vector<FoundFile> files() {
     std::vector<FoundFile> all;
     for (auto& [path, file] : files_) {
+      if (!ended_.contains(path)) {  // rg was ended within it
+        file.matched_lines =
+            static_cast<std::uint64_t>(std::ranges::count_if(file.lines, &FoundLine::match));
+      }
       if (file.matched_lines != 0) {
         all.push_back(std::move(file));
       }
@@ -140,6 +145,7 @@ class RgReader {
       return;
     }
     FoundFile& file = file_of(data);
+    ended_.insert(file.path);
     const auto binary = data.find("binary_offset");
     const auto stats = data.find("stats");
     if (binary != data.end() && !binary->is_null()) {
@@ -153,11 +159,13 @@ class RgReader {
   bool root_is_file_;
   bool only_counts_;
   std::map<std::string, FoundFile> files_;
+  std::set<std::string> ended_;  ///< read to their end
 };
 
 std::vector<std::string> arguments_of(const SearchQuery& query) {
   auto argv = rg_arguments(query.walk);
-  argv.emplace_back("--json");
+  // rg's own limits let one pattern take a gigabyte.
+  argv.insert(argv.end(), {"--json", "--regex-size-limit=10M", "--dfa-size-limit=32M"});
   if (query.literal) {
     argv.emplace_back("--fixed-strings");
   }
@@ -178,6 +186,24 @@ std::vector<std::string> arguments_of(const SearchQuery& query) {
   }
   argv.insert(argv.end(), {"-e", query.pattern, "--"});
   return argv;
+}
+
+/// Why rg did not start searching, without advice about options that a caller here cannot give.
+std::string refusal_of(const std::string& errors) {
+  std::string why;
+  for (const std::string_view line : split_lines(errors)) {
+    if (line.starts_with("Consider enabling")) {
+      break;
+    }
+    why.append(line);
+  }
+  while (why.ends_with('\n')) {
+    why.pop_back();
+  }
+  const bool lines = why.find("\\n") != std::string::npos;
+  return fmt::format(
+      "the search cannot be made: {}{}", to_valid_utf8(std::string_view(why).substr(0, 2000)),
+      lines ? "\n(a pattern is about one line at a time)" : "\n(literal searches for plain text)");
 }
 
 /// Names of one run after the other, each run's below the limit.
@@ -220,18 +246,16 @@ Result<SearchResult> search_by_rg(const contract::Context& context, const Place&
     if (run->exec_errno != 0) {
       return std::unexpected(Error::from_errno(run->exec_errno, "execve", "cannot start rg"));
     }
-    // 2 with nothing found is an error of the pattern or the type; with something, some files.
-    if (run->exit_code == 2 && run->out.find("{\"type\":\"summary\"") == std::string::npos) {
-      if (run->err.starts_with(root + ": ")) {  // EACCES of the directory itself
-        return std::unexpected(explained(
-            place, root, Access::Read,
-            Error(run->err.find("(os error 13)") == std::string::npos ? ErrorCode::NotFound
-                                                                      : ErrorCode::PermissionDenied,
-                  "cannot search " + to_valid_utf8(run->err.substr(0, run->err.find('\n'))))));
-      }
-      return contract::fail(
-          ErrorCode::InvalidArgument,
-          "rg refused the search: " + to_valid_utf8(std::string_view(run->err).substr(0, 2000)));
+    // 2 without its last line is an error of the pattern or the type; with it, of some files.
+    if (run->exit_code == 2 && run->err.starts_with(root + ": ")) {  // of the directory itself
+      const bool denied = run->err.find("(os error 13)") != std::string::npos;
+      return std::unexpected(explained(
+          place, root, Access::Read,
+          Error(denied ? ErrorCode::PermissionDenied : ErrorCode::NotFound,
+                "cannot search " + to_valid_utf8(run->err.substr(0, run->err.find('\n'))))));
+    }
+    if (run->exit_code == 2 && run->out.find("\"type\":\"summary\"}") == std::string::npos) {
+      return contract::fail(ErrorCode::InvalidArgument, refusal_of(run->err));
     }
     reader.read(run->out);
     for (std::string& note : notes_of(run->err)) {
@@ -240,6 +264,10 @@ Result<SearchResult> search_by_rg(const contract::Context& context, const Place&
     left -= std::min(left, run->out.size());
     if (run->cut || left == 0) {
       result.cut = true;
+      break;
+    }
+    if (run->late) {
+      result.late = true;
       break;
     }
   }

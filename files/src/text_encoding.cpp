@@ -57,8 +57,8 @@ std::string from_latin1(std::string_view bytes) {
 std::unexpected<Error> not_encodable(char32_t point, Encoding encoding) {
   return contract::fail(
       ErrorCode::InvalidArgument,
-      fmt::format("the file is {}, which has no U+{:04X}; write the file as UTF-8 "
-                  "first, or leave that character out",
+      fmt::format("the encoding {} has no U+{:04X}; make the file UTF-8 (write_file with encoding "
+                  "utf-8), or leave that character out",
                   to_string(encoding), static_cast<unsigned>(point)));
 }
 

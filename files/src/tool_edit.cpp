@@ -115,7 +115,7 @@ contract::Outcome edit_file(const ToolSupport& support, const contract::Context&
   auto made = [&]() -> Result<ChangeEntry> {
     const std::string path = BAWN_TRY(absolute_path(*place, args.path));
     const auto edits = BAWN_TRY(edits_of(args));
-    const auto held = support.locks().hold({normal_path(path)});
+    const auto held = BAWN_TRY(support.locks().hold(context, {normal_path(path)}));
     FileChange change;
     change.path = path;
     change.before = BAWN_TRY(load_file(context, *place, path, support.options().max_text_file));

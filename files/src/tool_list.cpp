@@ -1,7 +1,5 @@
 #include "finder.hpp"
-#include "glob.hpp"
-#include "paths.hpp"
-#include "tool_support.hpp"
+#include "finding.hpp"
 #include "utf8.hpp"
 
 #include <fmt/chrono.h>
@@ -17,26 +15,15 @@ namespace {
 using contract::field;
 
 struct ListArgs {
-  std::string path = ".";
-  std::optional<std::string> session;
-  std::vector<std::string> globs;
+  FindArgs where;
   std::optional<int> depth;
   std::string format = "flat";
-  bool hidden = true;
-  bool ignored = false;
   bool details = false;
   int limit = 1000;
 
   static constexpr auto describe() {
     return contract::fields(
-        field("path", &ListArgs::path)
-            .desc("Directory; a relative one starts at the session's workspace")
-            .with_default(),
-        field("session", &ListArgs::session).desc(kSessionHelp),
-        field("globs", &ListArgs::globs)
-            .desc("Only files that match one of these: \"*.cpp\" by name, \"src/**/*.h\" by path; "
-                  "\"!*.o\" leaves out")
-            .optional(),
+        contract::embed(&ListArgs::where),
         field("depth", &ListArgs::depth)
             .desc("Levels shown; a directory below is one line with its number of files. 1 = the "
                   "directory itself")
@@ -44,10 +31,6 @@ struct ListArgs {
         field("format", &ListArgs::format)
             .one_of("flat,tree")
             .desc("How the text looks")
-            .with_default(),
-        field("hidden", &ListArgs::hidden).desc("Also names that begin with a dot").with_default(),
-        field("ignored", &ListArgs::ignored)
-            .desc("Also what git's ignore rules leave out")
             .with_default(),
         field("details", &ListArgs::details)
             .desc("Size, time and mode of each file")
@@ -76,21 +59,12 @@ struct ListedEntry {
 };
 
 struct ListEntry {
-  std::string root;
+  FindEntry found;
   std::vector<ListedEntry> entries;
-  std::uint64_t total_files = 0;
-  bool truncated = false;
-  std::string engine;
-  std::vector<std::string> notes;
 
   static constexpr auto describe() {
-    return contract::fields(
-        field("root", &ListEntry::root).desc("Absolute path that was listed"),
-        field("entries", &ListEntry::entries).desc("Sorted by path"),
-        field("total_files", &ListEntry::total_files).desc("Files that match, shown or not"),
-        field("truncated", &ListEntry::truncated).desc("limit left entries out"),
-        field("engine", &ListEntry::engine).one_of("rg,walk").desc("What found them"),
-        field("notes", &ListEntry::notes).desc("What else must be known"));
+    return contract::fields(contract::embed(&ListEntry::found),
+                            field("entries", &ListEntry::entries).desc("Sorted by path"));
   }
 };
 
@@ -122,7 +96,7 @@ void add_entries(const std::vector<std::string>& files, const ListArgs& args, Li
       continue;
     }
     if (entry.entries.size() == limit) {
-      entry.truncated = true;
+      entry.found.truncated = true;
       return;
     }
     ListedEntry listed;
@@ -137,7 +111,7 @@ void add_entries(const std::vector<std::string>& files, const ListArgs& args, Li
 
 void add_details(const contract::Context& context, const Place& place, ListEntry& entry) {
   for (ListedEntry& listed : entry.entries) {
-    const auto status = place.files->status(context, entry.root + "/" + listed.path,
+    const auto status = place.files->status(context, entry.found.root + "/" + listed.path,
                                             sandbox::FileAgent::Links::Keep);
     if (status) {
       listed.mode = octal(status->mode);
@@ -206,49 +180,38 @@ std::string text_of(const ListEntry& entry, const ListArgs& args) {
       text += line_of(listed, listed.path);
     }
   }
-  if (entry.total_files == 0) {
+  if (entry.found.total_files == 0) {
     text += "[no files]\n";
   }
-  if (entry.truncated) {
+  if (entry.found.truncated) {
     text += fmt::format("[{} entries of {} files shown; use globs, depth or a larger limit]\n",
-                        entry.entries.size(), entry.total_files);
+                        entry.entries.size(), entry.found.total_files);
   }
-  for (const std::string& note : entry.notes) {
-    text += fmt::format("[{}]\n", note);
-  }
+  append_notes(text, entry.found);
   return to_valid_utf8(text);
 }
 
 contract::Outcome list_files(const ToolSupport& support, const contract::Context& context,
                              const ListArgs& args) {
-  const auto place = support.place(context, args.session);
+  const auto place = support.place(context, args.where.session);
   if (!place) {
     return place.error();
   }
   const auto listed = [&]() -> Result<ListEntry> {
     ListEntry entry;
-    entry.root = normal_path(BAWN_TRY(absolute_path(*place, args.path)));
-    std::string bad;
-    const auto globs = GlobList::compile(args.globs, bad);
-    if (!globs) {
-      return contract::fail(
-          ErrorCode::InvalidArgument,
-          fmt::format("globs: \"{}\" is no pattern (an unfinished bracket?)", bad));
-    }
-    const auto status =
-        BAWN_TRY(place->files->status(context, entry.root, sandbox::FileAgent::Links::Follow));
-    if (status.type != sandbox::FileType::Directory) {
+    const FindRoot root = BAWN_TRY(find_root(context, *place, args.where));
+    if (root.type != sandbox::FileType::Directory) {
       return contract::fail(ErrorCode::InvalidArgument,
-                            args.path + " is no directory; read_file shows a file");
+                            args.where.path + " is no directory; read_file shows a file");
     }
-    Found found = BAWN_TRY(
-        find_files(context, *place, entry.root, {.hidden = args.hidden, .ignored = args.ignored}));
-    if (!globs->empty()) {
-      std::erase_if(found.files, [&](const std::string& path) { return !globs->keeps(path); });
+    entry.found.root = root.path;
+    Found found = BAWN_TRY(find_files(context, *place, root.path, walk_options(args.where)));
+    if (!root.globs.empty()) {
+      std::erase_if(found.files, [&](const std::string& path) { return !root.globs.keeps(path); });
     }
-    entry.total_files = found.files.size();
-    entry.engine = found.by_rg ? "rg" : "walk";
-    entry.notes = std::move(found.notes);
+    entry.found.total_files = found.files.size();
+    entry.found.engine = found.by_rg ? "rg" : "walk";
+    entry.found.notes = std::move(found.notes);
     add_entries(found.files, args, entry);
     if (args.details) {
       add_details(context, *place, entry);

@@ -2,6 +2,7 @@
 #include "patch.hpp"
 #include "patch_plan.hpp"
 #include "paths.hpp"
+#include "raw_arguments.hpp"
 #include "tool_support.hpp"
 
 #include <fmt/format.h>
@@ -103,16 +104,17 @@ class PatchCall {
     if (args_.patch.size() > kMaxPatch) {
       return contract::fail(ErrorCode::InvalidArgument, "patch: longer than 32 MiB");
     }
-    const Patch patch = BAWN_TRY(parse_patch(args_.patch));
-    directory_ = BAWN_TRY(absolute_path(place_, args_.directory.value_or(".")));
+    Patch patch = BAWN_TRY(parse_patch(args_.patch));
+    directory_ = normal_path(BAWN_TRY(absolute_path(place_, args_.directory.value_or("."))));
     std::vector<std::string> names;
-    for (const FilePatch& file : patch.files) {
-      BAWN_TRY(check_path(file, file.old_path, patch.marked));
-      BAWN_TRY(check_path(file, file.new_path, patch.marked));
-      names.push_back(normal_path(absolute(file.old_path)));
-      names.push_back(normal_path(absolute(file.new_path)));
+    for (FilePatch& file : patch.files) {
+      for (std::string* path : {&file.old_path, &file.new_path}) {
+        BAWN_TRY(check_path(file, *path, patch.marked));
+        *path = one_spelling(*path);
+        names.push_back(absolute(*path));
+      }
     }
-    const auto held = support_.locks().hold(names);
+    const auto held = BAWN_TRY(support_.locks().hold(context_, names));
     PatchPlan plan =
         BAWN_TRY(plan_patch(patch, [this](const std::string& path) { return read(path); },
                             {.fuzz = static_cast<unsigned>(args_.fuzz)}));
@@ -123,11 +125,19 @@ class PatchCall {
       for (const PathChange& change : plan.changes) {
         ChangedEntry file;
         file.path = absolute(change.path);
-        file.change = !change.after ? "removed" : change.before ? "edited" : "created";
+        file.change = !change.after   ? "removed"
+                      : change.from   ? "renamed"
+                      : change.before ? "edited"
+                                      : "created";
+        if (change.from) {
+          file.from = absolute(*change.from);
+        }
         entry.changes.files.push_back(std::move(file));
       }
     } else {
-      entry.changes = BAWN_TRY(support_.change(context_, place_, "apply_patch", changes_of(plan)));
+      auto changes = BAWN_TRY(changes_of(plan));
+      entry.changes =
+          BAWN_TRY(support_.change(context_, place_, "apply_patch", std::move(changes)));
     }
     name_kinds(plan, entry.changes);
     return entry;
@@ -135,7 +145,14 @@ class PatchCall {
 
  private:
   [[nodiscard]] std::string absolute(const std::string& path) const {
-    return path.starts_with('/') ? path : directory_ + "/" + path;
+    return path.starts_with('/') ? path : (directory_ == "/" ? "" : directory_) + "/" + path;
+  }
+
+  /// "./a//b" and its absolute path are "a/b" when it lies below the directory.
+  [[nodiscard]] std::string one_spelling(const std::string& path) const {
+    const std::string whole = normal_path(absolute(path));
+    const std::string top = directory_ == "/" ? "/" : directory_ + "/";
+    return whole.starts_with(top) && whole.size() > top.size() ? whole.substr(top.size()) : whole;
   }
 
   Result<std::optional<FileContent>> read(const std::string& path) {
@@ -158,13 +175,20 @@ class PatchCall {
     return std::optional(std::move(content));
   }
 
-  std::vector<FileChange> changes_of(PatchPlan& plan) {
+  Result<std::vector<FileChange>> changes_of(PatchPlan& plan) {
     std::vector<FileChange> changes;
     for (PathChange& planned : plan.changes) {
       FileChange change;
       change.path = absolute(planned.path);
+      const std::string& source = planned.from.value_or(planned.path);
       if (planned.before) {
-        change.before = loaded_.at(planned.path);
+        BAWN_TRY(check_only_name(source));
+        LoadedFile& old = loaded_.at(source);
+        change.before = LoadedFile{
+            .bytes = std::move(old.bytes), .status = old.status, .attributes = old.attributes};
+      }
+      if (planned.from) {
+        change.from = absolute(source);
       }
       if (planned.after) {
         const bool same_mode = planned.before && planned.before->mode == planned.after->mode;
@@ -181,10 +205,37 @@ class PatchCall {
       }
       changes.push_back(std::move(change));
     }
+    tell_successors(plan, changes);
     // New content first: a removal is the hardest to take back.
     std::stable_partition(changes.begin(), changes.end(),
                           [](const FileChange& change) { return change.after.has_value(); });
     return changes;
+  }
+
+  /// Two names of one file (links on the way, hard links) would each get the other's change lost.
+  Result<> check_only_name(const std::string& path) {
+    const sandbox::FileStatus& status = loaded_.at(path).status;
+    const auto [known, is_new] = names_.try_emplace({status.device, status.inode}, path);
+    if (!is_new && known->second != path) {
+      return contract::fail(
+          ErrorCode::InvalidArgument,
+          fmt::format("{} and {} are one file; patch it under one name", known->second, path));
+    }
+    return {};
+  }
+
+  /// A file that takes over from one that goes is to keep what can be kept of it.
+  void tell_successors(const PatchPlan& plan, std::vector<FileChange>& changes) const {
+    for (const PatchedFile& file : plan.files) {
+      const bool renamed = file.kind == FilePatch::Kind::Rename && !file.from.empty();
+      for (FileChange& change : changes) {
+        if (renamed && !change.from && !change.before && change.after &&
+            change.path == absolute(file.path) && loaded_.contains(file.from)) {
+          const LoadedFile& old = loaded_.at(file.from);
+          change.like = LoadedFile{.bytes = {}, .status = old.status, .attributes = old.attributes};
+        }
+      }
+    }
   }
 
   void describe_places(const PatchPlan& plan, PatchEntry& entry) const {
@@ -203,7 +254,7 @@ class PatchCall {
     for (ChangedEntry& entry : changes.files) {
       entry.change = entry.change == "replaced" ? "edited" : entry.change;
       for (const PatchedFile& file : plan.files) {
-        if (!file.from.empty() && absolute(file.path) == entry.path) {
+        if (!file.from.empty() && !entry.from && absolute(file.path) == entry.path) {
           entry.change = file.kind == FilePatch::Kind::Copy ? "copied" : "renamed";
           entry.from = absolute(file.from);
         }
@@ -217,6 +268,7 @@ class PatchCall {
   const PatchArgs& args_;
   std::string directory_;
   std::map<std::string, LoadedFile> loaded_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  ///< by device and inode
 };
 
 std::string patch_text(const Place& place, const PatchEntry& entry) {
@@ -234,24 +286,16 @@ std::string patch_text(const Place& place, const PatchEntry& entry) {
 /// The paths of a call's patch, for its resources.
 std::vector<std::string> paths_of(const ToolSupport& support, const contract::Context& context,
                                   std::string_view args) {
-  const auto parsed = contract::parse_json(args.empty() ? "{}" : args);
-  const auto text = [&](std::string_view name) -> std::optional<std::string> {
-    if (!parsed || !parsed->is_object()) {
-      return std::nullopt;
-    }
-    const auto found = parsed->find(name);
-    return found != parsed->end() && found->is_string() ? std::optional(found->get<std::string>())
-                                                        : std::nullopt;
-  };
   std::vector<std::string> names;
-  const auto patch = parse_patch(text("patch").value_or(""));
+  const auto patch = parse_patch(text_argument(args, "patch").value_or(""));
   if (!patch) {
     return names;
   }
-  const std::string directory = text("directory").value_or(".");
+  const std::string directory = text_argument(args, "directory").value_or(".");
+  const auto session = text_argument(args, "session");
   for (const FilePatch& file : patch->files) {
     for (const std::string& path : {file.old_path, file.new_path}) {
-      names.push_back(support.resource_of(context, text("session"),
+      names.push_back(support.resource_of(context, session,
                                           path.starts_with('/') ? path : directory + "/" + path));
     }
   }

@@ -1,14 +1,12 @@
-#include "denial.hpp"
 #include "finder.hpp"
-#include "glob.hpp"
-#include "paths.hpp"
+#include "finding.hpp"
 #include "search.hpp"
-#include "tool_support.hpp"
 #include "utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace bawn::files {
 
@@ -18,30 +16,25 @@ using contract::field;
 
 struct SearchArgs {
   std::string pattern;
-  std::string path = ".";
-  std::optional<std::string> session;
+  FindArgs where;
   bool literal = false;
   bool ignore_case = false;
   bool word = false;
   int context = 0;
   std::optional<int> before;
   std::optional<int> after;
-  std::vector<std::string> globs;
   std::vector<std::string> types;
   std::string show = "lines";
-  bool hidden = true;
-  bool ignored = false;
   int limit = 200;
   int max_line_bytes = 400;
+  std::uint64_t max_file_bytes = std::uint64_t{64} * 1024 * 1024;
+  int timeout_seconds = 60;
 
   static constexpr auto describe() {
     return contract::fields(
         field("pattern", &SearchArgs::pattern)
             .desc("Regular expression (ripgrep's), one line at a time"),
-        field("path", &SearchArgs::path)
-            .desc("Directory or file; a relative one starts at the session's workspace")
-            .with_default(),
-        field("session", &SearchArgs::session).desc(kSessionHelp),
+        contract::embed(&SearchArgs::where),
         field("literal", &SearchArgs::literal).desc("The pattern is plain text").with_default(),
         field("ignore_case", &SearchArgs::ignore_case)
             .desc("Upper and lower case are alike")
@@ -53,22 +46,12 @@ struct SearchArgs {
             .range(0, 100),
         field("before", &SearchArgs::before).desc("Lines shown before each match").range(0, 100),
         field("after", &SearchArgs::after).desc("Lines shown behind each match").range(0, 100),
-        field("globs", &SearchArgs::globs)
-            .desc("Only files that match one of these: \"*.cpp\" by name, \"src/**/*.h\" by path; "
-                  "\"!*.o\" leaves out")
-            .optional(),
         field("types", &SearchArgs::types)
             .desc("Only files of these types, by ripgrep's names: cpp, py, rust, …")
             .optional(),
         field("show", &SearchArgs::show)
             .one_of("lines,files,counts")
             .desc("Matching lines, only the files, or the number of matching lines of each")
-            .with_default(),
-        field("hidden", &SearchArgs::hidden)
-            .desc("Also names that begin with a dot")
-            .with_default(),
-        field("ignored", &SearchArgs::ignored)
-            .desc("Also what git's ignore rules leave out")
             .with_default(),
         field("limit", &SearchArgs::limit)
             .desc("Matching lines (or files) shown at most")
@@ -77,7 +60,15 @@ struct SearchArgs {
         field("max_line_bytes", &SearchArgs::max_line_bytes)
             .desc("Longer lines are shown around their match")
             .with_default()
-            .range(40, 100'000));
+            .range(40, 100'000),
+        field("max_file_bytes", &SearchArgs::max_file_bytes)
+            .desc("Larger files below a directory are skipped")
+            .with_default()
+            .at_least(1),
+        field("timeout_seconds", &SearchArgs::timeout_seconds)
+            .desc("End the search then and show what was found")
+            .with_default()
+            .range(1, 600));
   }
 };
 
@@ -110,32 +101,26 @@ struct FileEntry {
 };
 
 struct SearchEntry {
-  std::string root;
+  FindEntry found;
   std::vector<FileEntry> files;
   std::uint64_t total_lines = 0;
-  std::uint64_t total_files = 0;
-  bool truncated = false;
-  std::string engine;
-  std::vector<std::string> notes;
+  bool timed_out = false;
 
   static constexpr auto describe() {
     return contract::fields(
-        field("root", &SearchEntry::root).desc("Absolute path that was searched"),
+        contract::embed(&SearchEntry::found),
         field("files", &SearchEntry::files).desc("Files with matches, sorted by path"),
         field("total_lines", &SearchEntry::total_lines).desc("Matching lines, shown or not"),
-        field("total_files", &SearchEntry::total_files).desc("Files with matches, shown or not"),
-        field("truncated", &SearchEntry::truncated).desc("limit left something out"),
-        field("engine", &SearchEntry::engine).one_of("rg,walk").desc("What searched"),
-        field("notes", &SearchEntry::notes).desc("What else must be known"));
+        field("timed_out", &SearchEntry::timed_out)
+            .desc("timeout_seconds ended it: there may be more"));
   }
 };
 
 constexpr const char* kDescription =
     "Search the contents of files with ripgrep inside the session's wall: matching lines with "
     "their "
-    "numbers, sorted by path, with context on request. Files that git ignores, .git and binary "
-    "files "
-    "are left out. show files or counts for an overview.";
+    "numbers, sorted by path, with context on request. Files that git ignores, .git, binary files "
+    "and files over max_file_bytes are left out. show files or counts for an overview.";
 
 /// A long line's part around its match, cut between characters.
 std::string around(const std::string& text, std::size_t column, std::size_t most) {
@@ -159,7 +144,7 @@ void add_file(FoundFile& found, const SearchArgs& args, std::size_t& left, Searc
   }
   for (FoundLine& line : found.lines) {
     if (line.match && left == 0) {
-      entry.truncated = true;
+      entry.found.truncated = true;
       break;
     }
     left -= line.match ? 1 : 0;
@@ -191,15 +176,14 @@ std::string text_of(const SearchEntry& entry, const SearchArgs& args) {
     }
     text += "\n";
   }
-  text += entry.total_files == 0
+  const FindEntry& found = entry.found;
+  text += found.total_files == 0
               ? std::string("[no matches]\n")
               : fmt::format("[{} matching {} in {} {}{}]\n", entry.total_lines,
-                            entry.total_lines == 1 ? "line" : "lines", entry.total_files,
-                            entry.total_files == 1 ? "file" : "files",
-                            entry.truncated ? "; not all are shown" : "");
-  for (const std::string& note : entry.notes) {
-    text += fmt::format("[{}]\n", note);
-  }
+                            entry.total_lines == 1 ? "line" : "lines", found.total_files,
+                            found.total_files == 1 ? "file" : "files",
+                            found.truncated ? "; not all are shown" : "");
+  append_notes(text, found);
   return text;
 }
 
@@ -213,7 +197,8 @@ SearchQuery query_of(const SearchArgs& args) {
   query.after = static_cast<std::size_t>(args.after.value_or(args.context));
   query.types = args.types;
   query.only_counts = args.show != "lines";
-  query.walk = {.hidden = args.hidden, .ignored = args.ignored};
+  query.walk = walk_options(args.where);
+  query.walk.max_file_bytes = args.max_file_bytes;
   return query;
 }
 
@@ -231,67 +216,83 @@ Result<> check_words(const SearchArgs& args) {
   return {};
 }
 
+/// Puts what was found into the entry, as far as limits go.
+void add_result(SearchResult& result, const SearchArgs& args, SearchEntry& entry) {
+  FindEntry& found = entry.found;
+  found.engine = result.by_rg ? "rg" : "walk";
+  found.notes = std::move(result.notes);
+  if (!result.by_rg) {
+    found.notes.push_back(no_rg_note());
+  }
+  if (result.cut) {
+    found.truncated = true;
+    found.notes.emplace_back(
+        "There were too many matches to hold; narrow the search. The files shown are some of "
+        "them.");
+  }
+  if (result.late) {
+    entry.timed_out = true;
+    found.truncated = true;
+    found.notes.push_back(
+        fmt::format("The search was ended after {} s and there may be more; narrow it, or raise "
+                    "timeout_seconds",
+                    args.timeout_seconds));
+  }
+  auto left = static_cast<std::size_t>(args.limit);
+  for (FoundFile& file : result.files) {
+    ++found.total_files;
+    entry.total_lines += file.matched_lines;
+    if (left == 0) {
+      found.truncated = true;
+      continue;
+    }
+    add_file(file, args, left, entry);
+  }
+}
+
+Result<SearchResult> search(const contract::Context& context, const Place& place,
+                            const SearchArgs& args, const FindRoot& root) {
+  const bool is_file = root.type != sandbox::FileType::Directory;
+  const SearchQuery query = query_of(args);
+  // rg's own --glob would bring ignored files back; names that were chosen here do not.
+  std::optional<Found> chosen;
+  if (!root.globs.empty() && !is_file) {
+    chosen = BAWN_TRY(find_files(context, place, root.path, query.walk));
+    std::erase_if(chosen->files, [&](const std::string& path) { return !root.globs.keeps(path); });
+  }
+  const std::vector<std::string>* only = chosen ? &chosen->files : nullptr;
+  return place.warden == nullptr || (chosen && !chosen->by_rg)
+             ? search_by_reading(context, place, root.path, is_file, only, query)
+             : search_by_rg(context, place, root.path, is_file, only, query);
+}
+
 contract::Outcome search_files(const ToolSupport& support, const contract::Context& context,
                                const SearchArgs& args) {
-  const auto place = support.place(context, args.session);
+  const auto place = support.place(context, args.where.session);
   if (!place) {
     return place.error();
   }
   const auto searched = [&]() -> Result<SearchEntry> {
     SearchEntry entry;
     BAWN_TRY(check_words(args));
-    entry.root = normal_path(BAWN_TRY(absolute_path(*place, args.path)));
-    std::string bad;
-    const auto globs = GlobList::compile(args.globs, bad);
-    if (!globs) {
-      return contract::fail(
-          ErrorCode::InvalidArgument,
-          fmt::format("globs: \"{}\" is no pattern (an unfinished bracket?)", bad));
-    }
-    const auto status =
-        place->files->status(context, entry.root, sandbox::FileAgent::Links::Follow);
-    if (!status) {
-      return std::unexpected(explained(*place, entry.root, Access::Read, status.error()));
-    }
-    const bool is_file = status->type != sandbox::FileType::Directory;
-    if (is_file && status->type != sandbox::FileType::Regular) {
+    const FindRoot root = BAWN_TRY(find_root(context, *place, args.where));
+    if (root.type != sandbox::FileType::Directory && root.type != sandbox::FileType::Regular) {
       return contract::fail(ErrorCode::InvalidArgument,
-                            fmt::format("{} is {}; only regular files are searched", args.path,
-                                        sandbox::to_string(status->type)));
+                            fmt::format("{} is {}; only regular files are searched",
+                                        args.where.path, sandbox::to_string(root.type)));
     }
-    const SearchQuery query = query_of(args);
-    // rg's own --glob would bring ignored files back; names that were chosen here do not.
-    std::optional<Found> chosen;
-    if (!globs->empty() && !is_file) {
-      chosen = BAWN_TRY(find_files(context, *place, entry.root, query.walk));
-      std::erase_if(chosen->files, [&](const std::string& path) { return !globs->keeps(path); });
+    entry.found.root = root.path;
+    const auto end = contract::Context::Clock::now() + std::chrono::seconds(args.timeout_seconds);
+    auto result = search(context.with_deadline(end), *place, args, root);
+    if (!result && result.error().is(ErrorCode::DeadlineExceeded) &&
+        !context.ended_at(contract::Context::Clock::now())) {
+      result = SearchResult();
+      result->late = true;
     }
-    const std::vector<std::string>* only = chosen ? &chosen->files : nullptr;
-    SearchResult result =
-        BAWN_TRY(place->warden == nullptr || (chosen && !chosen->by_rg)
-                     ? search_by_reading(context, *place, entry.root, is_file, only, query)
-                     : search_by_rg(context, *place, entry.root, is_file, only, query));
-    entry.engine = result.by_rg ? "rg" : "walk";
-    entry.notes = std::move(result.notes);
-    if (!result.by_rg) {
-      entry.notes.push_back(no_rg_note());
+    if (!result) {
+      return std::unexpected(result.error());
     }
-    if (result.cut) {
-      entry.truncated = true;
-      entry.notes.emplace_back(
-          "There were too many matches to hold; narrow the search. The files "
-          "shown are some of them.");
-    }
-    std::size_t left = static_cast<std::size_t>(args.limit);
-    for (FoundFile& file : result.files) {
-      ++entry.total_files;
-      entry.total_lines += file.matched_lines;
-      if (left == 0) {
-        entry.truncated = true;
-        continue;
-      }
-      add_file(file, args, left, entry);
-    }
+    add_result(*result, args, entry);
     return entry;
   }();
   if (!searched) {

@@ -1,9 +1,9 @@
 #include "tool_support.hpp"
 
-#include "bawn/contract/json.hpp"
 #include "diff.hpp"
 #include "etag.hpp"
 #include "paths.hpp"
+#include "raw_arguments.hpp"
 #include "text_encoding.hpp"
 
 #include <fmt/format.h>
@@ -15,23 +15,9 @@ namespace bawn::files {
 
 namespace {
 
-/// A string member of a call's arguments.
-std::optional<std::string> text_member(const contract::Json& args, std::string_view name) {
-  if (!args.is_object()) {
-    return std::nullopt;
-  }
-  const auto found = args.find(name);
-  return found != args.end() && found->is_string() ? std::optional(found->get<std::string>())
-                                                   : std::nullopt;
-}
-
-contract::Json arguments(std::string_view args) {
-  auto parsed = contract::parse_json(args.empty() ? "{}" : args);
-  return parsed ? *std::move(parsed) : contract::Json::object();
-}
-
 /// The diff of two contents, when both are text.
-UnifiedDiff diff_of(const std::string& name, const std::optional<LoadedFile>& before,
+UnifiedDiff diff_of(const std::string& old_path, const std::string& new_path,
+                    const std::optional<LoadedFile>& before,
                     const std::optional<std::string>& after) {
   constexpr std::size_t kMaxCompared = std::size_t{16} * 1024 * 1024;
   const std::string_view old_bytes = before ? std::string_view(before->bytes) : std::string_view();
@@ -40,8 +26,8 @@ UnifiedDiff diff_of(const std::string& name, const std::optional<LoadedFile>& be
       old_bytes.size() + new_bytes.size() > 2 * kMaxCompared) {
     return {};
   }
-  const std::string old_name = before ? "a/" + name : "/dev/null";
-  const std::string new_name = after ? "b/" + name : "/dev/null";
+  const std::string old_name = before ? "a/" + old_path : "/dev/null";
+  const std::string new_name = after ? "b/" + new_path : "/dev/null";
   const auto is_wide = [](std::string_view bytes) {
     return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
   };
@@ -57,8 +43,12 @@ UnifiedDiff diff_of(const std::string& name, const std::optional<LoadedFile>& be
 ChangedEntry describe_change(const Place& place, const FileChange& change,
                              const FileChanged& changed, bool whole) {
   ChangedEntry entry;
-  entry.path = changed.target.empty() ? change.path : changed.target;
-  entry.change = !change.after ? "removed" : change.before ? "replaced" : "created";
+  entry.path = changed.target;
+  entry.from = change.from;
+  entry.change = !change.after   ? "removed"
+                 : change.from   ? "renamed"
+                 : change.before ? "replaced"
+                                 : "created";
   if (change.after) {
     entry.etag = etag_of(*change.after);
     entry.size = change.after->size();
@@ -67,7 +57,8 @@ ChangedEntry describe_change(const Place& place, const FileChange& change,
     entry.mode = octal(changed.status->mode);
   }
   if (whole) {
-    UnifiedDiff diff = diff_of(shown_path(place, change.path), change.before, change.after);
+    UnifiedDiff diff = diff_of(shown_path(place, change.from.value_or(change.path)),
+                               shown_path(place, change.path), change.before, change.after);
     entry.lines_added = diff.added;
     entry.lines_removed = diff.removed;
     entry.diff = std::move(diff.text);
@@ -75,9 +66,26 @@ ChangedEntry describe_change(const Place& place, const FileChange& change,
   return entry;
 }
 
+/// What a file that is another one now has no longer.
+void add_losses(std::vector<std::string>& notes, const std::string& path,
+                const sandbox::FileStatus& old, const sandbox::FileStatus& now) {
+  if ((old.mode & ~now.mode & 07000U) != 0) {
+    notes.push_back(path + ": its setuid, setgid or sticky bit is gone");
+  }
+  if (old.device == now.device && old.inode == now.inode) {
+    return;
+  }
+  if (old.links > 1) {
+    notes.push_back(path + ": the file had other names (hard links), which keep the old content");
+  }
+}
+
 void add_notes(std::vector<std::string>& notes, const std::string& path, const FileChange& change,
                const FileChanged& changed) {
-  if (!changed.owner_kept) {
+  const bool other_owner = change.like && changed.status &&
+                           (change.like->status.uid != changed.status->uid ||
+                            change.like->status.gid != changed.status->gid);
+  if (!changed.owner_kept || other_owner) {
     notes.push_back(path + ": the file was another user's or group's and is now the session's");
   }
   if (!changed.attributes_kept) {
@@ -86,26 +94,29 @@ void add_notes(std::vector<std::string>& notes, const std::string& path, const F
   if (!changed.durable) {
     notes.push_back(path + ": written, but the disk did not confirm it");
   }
-  if (change.before && change.after && change.before->status.links > 1) {
-    notes.push_back(path + ": the file had other names (hard links), which keep the old content");
+  if (change.before && changed.status) {
+    add_losses(notes, path, change.before->status, *changed.status);
+  }
+  if (change.like && changed.status) {
+    add_losses(notes, path, change.like->status, *changed.status);
   }
 }
 
-UndoFile undo_of(const FileChange& change) {
-  UndoFile file{.path = change.path, .before = std::nullopt, .after_etag = std::nullopt};
-  if (change.before) {
-    file.before = UndoFile::Old{.bytes = change.before->bytes,
-                                .mode = change.before->status.mode & 0777U,
-                                .mtime_ns = change.before->status.mtime_ns};
+UndoFile undo_of(FileChange& change, const FileChanged& changed, const ChangedEntry& entry) {
+  UndoFile file{.path = std::move(change.path), .target = changed.target, .from = change.from};
+  file.before = std::move(change.before);
+  if (change.after && changed.status) {
+    file.after = UndoFile::New{.etag = entry.etag.value_or(""), .status = *changed.status};
   }
-  if (change.after) {
-    file.after_etag = etag_of(*change.after);
-  }
+  file.parents_made = changed.parents_made;
   return file;
 }
 
 /// Nothing would be different afterwards.
 bool is_no_change(const FileChange& change, bool whole) {
+  if (change.from) {
+    return false;
+  }
   if (!change.before || !change.after) {
     return !change.before && !change.after;
   }
@@ -124,7 +135,7 @@ contract::ToolOptions ToolSupport::tool_options(const contract::Annotations& ann
   options.annotations = annotations;
   options.additional_properties = false;
   options.confined = [places = places_](const contract::Context& context, std::string_view args) {
-    return places->confinement(context, text_member(arguments(args), "session"));
+    return places->confinement(context, text_argument(args, "session"));
   };
   return options;
 }
@@ -141,17 +152,25 @@ std::string ToolSupport::resource_of(const contract::Context& context,
 
 std::vector<std::string> ToolSupport::resources(const contract::Context& context,
                                                 std::string_view args) const {
-  const contract::Json given = arguments(args);
-  const auto path = text_member(given, "path");
+  const auto path = text_argument(args, "path");
   if (!path) {
     return {};
   }
-  return {resource_of(context, text_member(given, "session"), *path)};
+  return {resource_of(context, text_argument(args, "session"), *path)};
+}
+
+std::vector<std::string> ToolSupport::resources_of_change(std::string_view args) const {
+  std::vector<std::string> names = undo_->paths_of(text_argument(args, "call").value_or(""));
+  for (std::string& name : names) {
+    name = "file:" + normal_path(name);
+  }
+  return names;
 }
 
 Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const Place& place,
                                         const std::string& tool, std::vector<FileChange> changes,
-                                        bool whole) const {
+                                        const std::string& unseen) const {
+  const bool whole = unseen.empty();
   ChangeEntry entry;
   std::vector<FileChange> real;
   for (FileChange& change : changes) {
@@ -173,14 +192,16 @@ Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const 
   for (std::size_t i = 0; i < real.size(); ++i) {
     entry.files.push_back(describe_change(place, real[i], changed[i], whole));
     add_notes(entry.notes, shown_path(place, real[i].path), real[i], changed[i]);
-    undo.files.push_back(undo_of(real[i]));
+    undo.files.push_back(undo_of(real[i], changed[i], entry.files.back()));
   }
   if (!real.empty() && whole) {
     entry.call = undo_->keep(std::move(undo));
   }
   entry.undoable = !entry.call.empty();
   if (!real.empty() && !entry.undoable) {
-    entry.notes.emplace_back("This change cannot be undone: the old content is too large to keep.");
+    entry.notes.push_back(fmt::format(
+        "This change cannot be undone: the old content {}.",
+        whole ? "is more than is kept, or there was no room for it on the disk" : unseen));
   }
   return entry;
 }

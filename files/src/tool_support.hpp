@@ -91,11 +91,14 @@ class ToolSupport {
                                         const std::optional<std::string>& session,
                                         std::string_view path) const;
 
-  /// Makes the changes, keeps what undo needs, and describes them. `whole` is false where the old
-  /// bytes were not read: then there is no undo. A change to what is there already is none.
+  /// The same of the files that the change of a `call` argument was about.
+  [[nodiscard]] std::vector<std::string> resources_of_change(std::string_view args) const;
+
+  /// Makes the changes, keeps what undo needs, and describes them. `unseen` says why the old bytes
+  /// were not read: then there is no undo. A change to what is there already is none.
   [[nodiscard]] Result<ChangeEntry> change(const contract::Context& context, const Place& place,
                                            const std::string& tool, std::vector<FileChange> changes,
-                                           bool whole = true) const;
+                                           const std::string& unseen = {}) const;
 
   /// Text and structure with the session's report.
   template <class Entry>

@@ -27,37 +27,105 @@ struct UndoArgs {
 
 constexpr const char* kDescription =
     "Take back what one call of write_file, edit_file, apply_patch or undo_change did: content, "
-    "mode "
-    "and modification time of its files are as before, files that it made are removed. Refused "
-    "when "
-    "one of them has changed since, unless forced. Old contents are kept while the server runs, "
-    "the "
-    "oldest are dropped first; directories that were made stay.";
+    "mode, name and modification time of its files are as before, files and directories that it "
+    "made are removed. Refused when one of them has changed or is another file since, unless "
+    "forced; a mode that was changed since stays. Old contents are kept while the server runs, the "
+    "oldest are dropped first.";
 
-/// What it takes to have `file` as it was; checked against what it became.
-Result<FileChange> reversal(const ToolSupport& support, const contract::Context& context,
-                            const Place& place, UndoFile file, bool force) {
-  FileChange change;
-  change.path = std::move(file.path);
-  change.before =
-      BAWN_TRY(load_if_there(context, place, change.path, support.options().max_text_file));
-  const bool there = change.before.has_value();
-  const bool as_left = there == file.after_etag.has_value() &&
-                       (!there || etag_of(change.before->bytes) == *file.after_etag);
-  if (!as_left && !force) {
-    return contract::fail(
-        ErrorCode::Busy,
-        fmt::format("{} has changed since{}; look at it first, or undo with force and lose that",
-                    shown_path(place, change.path), there ? "" : " and is gone"));
-  }
-  if (file.before) {
-    change.after = std::move(file.before->bytes);
-    change.mode = file.before->mode;
-    change.mtime_ns = file.before->mtime_ns;
+constexpr std::uint32_t kBits = 0777;
+
+/// Makes the changes that take a change back.
+class Reversal {
+ public:
+  Reversal(const ToolSupport& support, const contract::Context& context, const Place& place,
+           bool force)
+      : support_(support), context_(context), place_(place), force_(force) {}
+
+  Result<FileChange> of(UndoFile file) {
+    FileChange change;
+    change.path = file.from.value_or(file.target);
+    change.before = BAWN_TRY(now_at(file.target));
+    if (!force_) {
+      BAWN_TRY(check(file, change.before));
+    }
+    change.drop_parents = !file.before || file.from ? file.parents_made : 0;
+    if (!file.before) {
+      return change;
+    }
+    change.mtime_ns = file.before->status.mtime_ns;
     change.make_parents = true;
+    const bool there = change.before.has_value();
+    const std::uint32_t old_mode = file.before->status.mode & kBits;
+    const bool mode_stays = there && file.after && !force_ &&
+                            ((change.before->status.mode ^ file.after->status.mode) & kBits) != 0;
+    if (mode_stays) {
+      notes_.push_back(fmt::format("{}: its mode was changed since and stays {}",
+                                   shown_path(place_, file.path),
+                                   octal(change.before->status.mode & kBits)));
+    } else {
+      change.mode = old_mode;
+    }
+    if (file.from && there) {
+      change.from = file.target;
+    }
+    change.after = file.before->bytes;
+    if (!there) {
+      change.like = std::move(file.before);
+    }
+    return change;
   }
-  return change;
-}
+
+  [[nodiscard]] std::vector<std::string> take_notes() { return std::move(notes_); }
+
+ private:
+  /// The file itself: what a link leads to that was put there since is another one.
+  Result<std::optional<LoadedFile>> now_at(const std::string& path) const {
+    const auto status = place_.files->status(context_, path, sandbox::FileAgent::Links::Keep);
+    if (status && status->type == sandbox::FileType::Symlink) {
+      return contract::fail(
+          ErrorCode::Busy,
+          fmt::format("{} is a symbolic link now and was none; remove it before undoing",
+                      shown_path(place_, path)));
+    }
+    return load_if_there(context_, place_, path, support_.options().max_text_file);
+  }
+
+  Result<> check(const UndoFile& file, const std::optional<LoadedFile>& now) const {
+    const auto refuse = [&](std::string_view what) {
+      return contract::fail(ErrorCode::Busy,
+                            fmt::format("{} {}; look at it first, or undo with force and lose that",
+                                        shown_path(place_, file.path), what));
+    };
+    if (!file.after) {
+      return now ? refuse("is there again") : Result<>();
+    }
+    if (!now) {
+      return refuse("has changed since and is gone");
+    }
+    if (etag_of(now->bytes) != file.after->etag) {
+      return refuse("has changed since");
+    }
+    const sandbox::FileStatus& left = file.after->status;
+    if (now->status.device != left.device || now->status.inode != left.inode) {
+      return refuse("is another file now, with the same content");
+    }
+    const auto led = place_.files->status(context_, file.path, sandbox::FileAgent::Links::Follow);
+    if (!led || led->device != left.device || led->inode != left.inode) {
+      return contract::fail(
+          ErrorCode::Busy,
+          fmt::format("{} leads elsewhere now than to {}, which was changed; undo with force gives "
+                      "that file back and leaves the other one alone",
+                      shown_path(place_, file.path), shown_path(place_, file.target)));
+    }
+    return {};
+  }
+
+  const ToolSupport& support_;
+  const contract::Context& context_;
+  const Place& place_;
+  bool force_;
+  std::vector<std::string> notes_;
+};
 
 contract::Outcome undo_change(const ToolSupport& support, const contract::Context& context,
                               const UndoArgs& args) {
@@ -70,14 +138,19 @@ contract::Outcome undo_change(const ToolSupport& support, const contract::Contex
     std::vector<std::string> names;
     for (const UndoFile& file : kept.files) {
       names.push_back(normal_path(file.path));
+      names.push_back(normal_path(file.from.value_or(file.target)));
     }
-    const auto held = support.locks().hold(names);
+    const auto held = BAWN_TRY(support.locks().hold(context, names));
     std::vector<FileChange> changes;
+    Reversal reversal(support, context, *place, args.force);
     // Newest first: of a rename the old name comes back before the new one goes.
     for (auto file = kept.files.rbegin(); file != kept.files.rend(); ++file) {
-      changes.push_back(BAWN_TRY(reversal(support, context, *place, std::move(*file), args.force)));
+      changes.push_back(BAWN_TRY(reversal.of(std::move(*file))));
     }
     auto entry = BAWN_TRY(support.change(context, *place, "undo_change", std::move(changes)));
+    for (std::string& note : reversal.take_notes()) {
+      entry.notes.push_back(std::move(note));
+    }
     support.undo().drop(place->key, args.call);
     return entry;
   }();
@@ -96,6 +169,9 @@ Result<contract::ToolPtr> make_undo_tool(const SupportPtr& support) {
                                                          .idempotent = false,
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<ChangeEntry>());
+  options.resources = [support](const contract::Context&, std::string_view args) {
+    return support->resources_of_change(args);
+  };
   return contract::make_tool<UndoArgs>(
       "undo_change", kDescription,
       [support](const contract::Context& context, const UndoArgs& args) {

@@ -19,6 +19,7 @@ struct WriteArgs {
   std::optional<std::string> session;
   bool if_absent = false;
   std::optional<std::string> if_etag;
+  bool replace_unread = false;
   bool make_parents = false;
   std::optional<std::string> mode;
   std::string line_ending = "as_given";
@@ -34,6 +35,9 @@ struct WriteArgs {
             .with_default(),
         field("if_etag", &WriteArgs::if_etag)
             .desc("Only replace the file whose etag read_file told"),
+        field("replace_unread", &WriteArgs::replace_unread)
+            .desc("Also replace a file that may be written but not read; that cannot be undone")
+            .with_default(),
         field("make_parents", &WriteArgs::make_parents)
             .desc("Make missing directories on the way")
             .with_default(),
@@ -103,27 +107,32 @@ Result<std::string> styled(const WriteArgs& args, const std::optional<LoadedFile
 
 struct Present {
   std::optional<LoadedFile> file;
-  bool whole = true;  ///< its bytes were read
+  std::string unseen;  ///< why its bytes were not read
 };
 
-/// What is there now. A file too large to be kept, or one that may be written but not read, is
-/// replaced without its old content.
+/// What is there now. A file too large to be kept is replaced without its old content, and so is
+/// one that may be written but not read, when that was asked for.
 Result<Present> present(const ToolSupport& support, const contract::Context& context,
-                        const Place& place, const std::string& path, bool must_read) {
+                        const Place& place, const std::string& path, const WriteArgs& args) {
   auto loaded = load_if_there(context, place, path, support.options().max_text_file);
   if (loaded) {
-    return Present{.file = *std::move(loaded), .whole = true};
+    return Present{.file = *std::move(loaded), .unseen = {}};
   }
-  const ErrorCode code = loaded.error().code();
-  const bool unread = code == ErrorCode::ResourceExhausted || code == ErrorCode::PermissionDenied;
-  if (must_read || !unread) {
-    return std::unexpected(loaded.error());
-  }
+  const bool must_read = args.if_etag || args.line_ending == "keep" || args.encoding == "keep";
+  const bool large = loaded.error().is(ErrorCode::ResourceExhausted);
+  const bool closed = loaded.error().is(ErrorCode::PermissionDenied);
   const auto status = place.files->status(context, path, sandbox::FileAgent::Links::Follow);
-  if (!status) {
+  if (must_read || (!large && !closed) || !status || status->type != sandbox::FileType::Regular) {
     return std::unexpected(loaded.error());
   }
-  return Present{.file = LoadedFile{.bytes = {}, .status = *status}, .whole = false};
+  if (closed && !args.replace_unread && !args.if_absent) {
+    return contract::fail(ErrorCode::PermissionDenied,
+                          fmt::format("{} is there but cannot be read, so what it holds would be "
+                                      "lost unseen; replace_unread allows that",
+                                      args.path));
+  }
+  return Present{.file = LoadedFile{.bytes = {}, .status = *status},
+                 .unseen = large ? "is too large to keep" : "could not be read"};
 }
 
 contract::Outcome write_file(const ToolSupport& support, const contract::Context& context,
@@ -135,16 +144,15 @@ contract::Outcome write_file(const ToolSupport& support, const contract::Context
   const auto made = [&]() -> Result<ChangeEntry> {
     const std::string path = BAWN_TRY(absolute_path(*place, args.path));
     const auto mode = BAWN_TRY(mode_of(args.mode));
-    const auto held = support.locks().hold({normal_path(path)});
-    const bool must_read = args.if_etag || args.line_ending == "keep" || args.encoding == "keep";
-    auto now = BAWN_TRY(present(support, context, *place, path, must_read));
+    const auto held = BAWN_TRY(support.locks().hold(context, {normal_path(path)}));
+    auto now = BAWN_TRY(present(support, context, *place, path, args));
     if (args.if_absent && now.file) {
       return contract::fail(ErrorCode::AlreadyExists, args.path + " exists already");
     }
     if (args.if_etag && !now.file) {
       return contract::fail(ErrorCode::NotFound, args.path + " is not there any more");
     }
-    if (now.file && now.whole) {
+    if (now.file && now.unseen.empty()) {
       BAWN_TRY(check_etag(args.if_etag, now.file->bytes));
     }
     FileChange change;
@@ -155,7 +163,7 @@ contract::Outcome write_file(const ToolSupport& support, const contract::Context
     change.make_parents = args.make_parents;
     std::vector<FileChange> changes;
     changes.push_back(std::move(change));
-    return support.change(context, *place, "write_file", std::move(changes), now.whole);
+    return support.change(context, *place, "write_file", std::move(changes), now.unseen);
   }();
   if (!made) {
     const bool no_parent =
@@ -179,8 +187,8 @@ Result<contract::ToolPtr> make_write_tool(const SupportPtr& support) {
                                                          .idempotent = true,
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<ChangeEntry>());
-  options.cli = contract::CliInfo{
-      .group = "files", .operation = "write", .positional = {"path", "content"}};
+  options.cli =
+      contract::CliInfo{.group = "files", .operation = "write", .positional = {"path", "content"}};
   options.resources = [support](const contract::Context& context, std::string_view args) {
     return support->resources(context, args);
   };

@@ -146,8 +146,22 @@ Result<UndoChange> UndoStore::find(const std::string& session, const std::string
   }
   return contract::fail(
       ErrorCode::NotFound,
-      fmt::format("no change {} of this session is kept{}", call,
+      fmt::format("no change {:.40} of this session is kept{}", call,
                   last == nullptr ? "" : fmt::format("; the newest is {}", last->change.call)));
+}
+
+std::vector<std::string> UndoStore::paths_of(const std::string& call) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> paths;
+  for (const Kept& kept : kept_) {
+    if (kept.change.call == call) {
+      for (const UndoFile& file : kept.change.files) {
+        paths.push_back(file.path);
+        paths.push_back(file.from.value_or(file.path));
+      }
+    }
+  }
+  return paths;
 }
 
 void UndoStore::drop(const std::string& session, const std::string& call) {

@@ -4,6 +4,7 @@
 
 #include "bawn/contract/error.hpp"
 #include "bawn/os/unique_fd.hpp"
+#include "load.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +17,18 @@
 
 namespace bawn::files {
 
-using contract::Result;
-
 /// One path of a change: what it was and what it became.
 struct UndoFile {
-  std::string path;  ///< absolute, as it was asked for
-  struct Old {
-    std::string bytes;
-    std::uint32_t mode = 0;
-    std::int64_t mtime_ns = 0;
+  std::string path;                    ///< absolute, as it was asked for
+  std::string target;                  ///< the same with links resolved at that time
+  std::optional<std::string> from{};   ///< where it was renamed from
+  std::optional<LoadedFile> before{};  ///< none: it was not there
+  struct New {
+    std::string etag;
+    sandbox::FileStatus status;
   };
-  std::optional<Old> before;              ///< none: it was not there
-  std::optional<std::string> after_etag;  ///< none: it is not there any more
+  std::optional<New> after{};  ///< none: it is not there any more
+  int parents_made = 0;        ///< directories above `target` that were made for it
 };
 
 /// A changing call.
@@ -59,6 +60,8 @@ class UndoStore {
   ///
   /// Errors: NotFound, saying which are kept; Internal.
   [[nodiscard]] Result<UndoChange> find(const std::string& session, const std::string& call) const;
+  /// The paths that a change was about, as they were asked for; empty for one that is not kept.
+  [[nodiscard]] std::vector<std::string> paths_of(const std::string& call) const;
   /// Forgets it: what was undone cannot be undone again.
   void drop(const std::string& session, const std::string& call);
 

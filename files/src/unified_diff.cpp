@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace bawn::files {
 
@@ -28,6 +29,65 @@ std::string range_text(std::size_t first, std::size_t count) {
   return fmt::format("{},{}", count == 0 ? first : first + 1, count);
 }
 
+/// Two texts without most of what they begin and end with alike.
+struct Differing {
+  std::string_view before;
+  std::string_view after;
+  std::size_t first_line = 0;  ///< lines before them
+};
+
+std::size_t common_head(std::string_view a, std::string_view b) {
+  constexpr std::size_t kBlock = 4096;
+  const std::size_t most = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  while (at + kBlock <= most && std::memcmp(a.data() + at, b.data() + at, kBlock) == 0) {
+    at += kBlock;
+  }
+  while (at < most && a[at] == b[at]) {
+    ++at;
+  }
+  return at;
+}
+
+std::size_t common_tail(std::string_view a, std::string_view b) {
+  constexpr std::size_t kBlock = 4096;
+  const std::size_t most = std::min(a.size(), b.size());
+  const auto same = [&](std::size_t size, std::size_t length) {
+    return std::memcmp(a.data() + a.size() - size, b.data() + b.size() - size, length) == 0;
+  };
+  std::size_t size = 0;
+  while (size + kBlock <= most && same(size + kBlock, kBlock)) {
+    size += kBlock;
+  }
+  while (size < most && same(size + 1, 1)) {
+    ++size;
+  }
+  return size;
+}
+
+/// Cuts at line ends, and leaves `context` lines and one more on both sides: splitting a large file
+/// into lines costs more than comparing its bytes.
+Differing differing_part(std::string_view before, std::string_view after, std::size_t context) {
+  std::size_t begin = common_head(before, after);
+  for (std::size_t lines = 0; lines <= context + 1 && begin > 0; ++lines) {
+    const std::size_t end = before.rfind('\n', begin - 1);
+    begin = end == std::string_view::npos || begin == 1 ? 0 : end;
+  }
+  begin = begin == 0 ? 0 : begin + 1;
+  Differing part{.before = before.substr(begin),
+                 .after = after.substr(begin),
+                 .first_line = static_cast<std::size_t>(std::count(
+                     before.begin(), before.begin() + static_cast<std::ptrdiff_t>(begin), '\n'))};
+  std::size_t tail = common_tail(part.before, part.after);
+  for (std::size_t lines = 0; lines <= context + 1 && tail > 0; ++lines) {
+    const std::size_t end = part.before.find('\n', part.before.size() - tail);
+    tail = end == std::string_view::npos ? 0 : part.before.size() - end - 1;
+  }
+  part.before.remove_suffix(tail);
+  part.after.remove_suffix(tail);
+  return part;
+}
+
 /// Changes whose contexts touch make one hunk: the end of the group that begins at `begin`.
 std::size_t group_end(const std::vector<Change>& changes, std::size_t begin, std::size_t context) {
   std::size_t end = begin + 1;
@@ -40,7 +100,7 @@ std::size_t group_end(const std::vector<Change>& changes, std::size_t begin, std
 }
 
 std::string hunk(const Lines& before, const Lines& after, const std::vector<Change>& changes,
-                 std::size_t begin, std::size_t end, std::size_t context) {
+                 std::size_t begin, std::size_t end, std::size_t context, std::size_t base) {
   const Change& first = changes[begin];
   const Change& last = changes[end - 1];
   const std::size_t lead = std::min(context, first.old_first);
@@ -49,8 +109,9 @@ std::string hunk(const Lines& before, const Lines& after, const std::vector<Chan
   const std::size_t new_first = first.new_first - lead;
   const std::size_t old_end = last.old_first + last.old_count + tail;
   const std::size_t new_end = last.new_first + last.new_count + tail;
-  std::string out = fmt::format("@@ -{} +{} @@\n", range_text(old_first, old_end - old_first),
-                                range_text(new_first, new_end - new_first));
+  std::string out =
+      fmt::format("@@ -{} +{} @@\n", range_text(base + old_first, old_end - old_first),
+                  range_text(base + new_first, new_end - new_first));
   std::size_t at = old_first;
   for (std::size_t i = begin; i < end; ++i) {
     const Change& change = changes[i];
@@ -76,8 +137,9 @@ UnifiedDiff unified_diff(std::string_view old_name, std::string_view new_name,
                          std::string_view before, std::string_view after,
                          const DiffOptions& options) {
   UnifiedDiff result;
-  const Lines old_lines = split_lines(before);
-  const Lines new_lines = split_lines(after);
+  const Differing part = differing_part(before, after, options.context);
+  const Lines old_lines = split_lines(part.before);
+  const Lines new_lines = split_lines(part.after);
   const std::vector<Change> changes = diff_lines(old_lines, new_lines);
   for (const Change& change : changes) {
     result.removed += change.old_count;
@@ -96,7 +158,8 @@ UnifiedDiff unified_diff(std::string_view old_name, std::string_view new_name,
       lines += changes[i].old_count + changes[i].new_count;
     }
     if (left_out == 0 && result.text.size() + lines <= options.max_bytes) {
-      const std::string text = hunk(old_lines, new_lines, changes, begin, end, options.context);
+      const std::string text =
+          hunk(old_lines, new_lines, changes, begin, end, options.context, part.first_line);
       if (result.text.size() + text.size() <= options.max_bytes) {
         result.text += text;
         begin = end;

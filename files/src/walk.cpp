@@ -94,7 +94,7 @@ class Walker {
 
   Result<std::vector<DirectoryEntry>> entries_of(const std::string& directory) {
     std::vector<DirectoryEntry> entries;
-    sandbox::ListOptions options;
+    sandbox::ListOptions options{.with_status = options_.max_file_bytes != 0};
     do {
       auto page = BAWN_TRY(place_.files->list(context_, directory, options));
       std::move(page.entries.begin(), page.entries.end(), std::back_inserter(entries));
@@ -104,8 +104,10 @@ class Walker {
   }
 
   Result<> walk(const std::string& directory, int depth) {
-    if (context_.cancelled()) {
-      return contract::fail(ErrorCode::Cancelled, "the search was cancelled");
+    if (context_.ended_at(contract::Context::Clock::now())) {
+      return context_.cancelled()
+                 ? contract::fail(ErrorCode::Cancelled, "the search was cancelled")
+                 : contract::fail(ErrorCode::DeadlineExceeded, "the search's time is over");
     }
     auto entries = entries_of(directory);
     if (!entries) {
@@ -160,6 +162,10 @@ class Walker {
     }
     if (type == FileType::Directory) {
       return depth < kMaxDepth ? walk(path, depth + 1) : Result<>();
+    }
+    if (options_.max_file_bytes != 0 && entry.status &&
+        entry.status->size > options_.max_file_bytes) {
+      return {};
     }
     if (walk_.files.size() == kMaxFiles) {
       return contract::fail(

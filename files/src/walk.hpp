@@ -4,15 +4,16 @@
 
 #include "bawn/files/place.hpp"
 
-#include <functional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace bawn::files {
 
 struct WalkOptions {
-  bool hidden = true;    ///< also names that begin with '.'; ".git" never
-  bool ignored = false;  ///< also what git's ignore rules leave out
+  bool hidden = true;                ///< also names that begin with '.'; ".git" never
+  bool ignored = false;              ///< also what git's ignore rules leave out
+  std::uint64_t max_file_bytes = 0;  ///< leave larger files out; 0: no limit
 };
 
 struct Walk {

@@ -42,7 +42,7 @@ std::optional<Json> record_member(const contract::Details* details) {
 
 void append_text_block(std::string& text, std::string_view value) {
   text += R"([{"type":"text","text":)";
-  append_string(text, visible_text(value));
+  is_visible(value) ? append_string(text, value) : append_string(text, visible_text(value));
   text += "}]";
 }
 
@@ -131,6 +131,10 @@ std::string call_result(const Core& core, const CatalogEntry& entry,
   }
   const contract::ToolResult& result = outcome.result;
   std::string text = result_head(features);
+  if (const auto* const plain = std::get_if<std::string>(&result.output)) {
+    // A large text usually comes a second time in the structure, both with a few escapes.
+    text.reserve(text.size() + plain->size() * 9 / 4 + 4096);
+  }
   if (outcome.error) {
     append_text_block(text, error_text(core, tool, *outcome.error));
   } else {

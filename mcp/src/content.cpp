@@ -9,6 +9,10 @@
 namespace bawn::mcp {
 namespace {
 
+constexpr unsigned char kDelete = 0x7f;
+constexpr unsigned char kC1Lead = 0xc2;  // U+0080 to U+009F are C2 80 to C2 9F
+constexpr unsigned char kC1Last = 0x9f;
+
 struct DataUrl {
   std::string mime;
   std::string data;
@@ -117,15 +121,15 @@ Json text_block(std::string text) {
   return Json{{"type", "text"}, {"text", visible_text(text)}};
 }
 
-std::string visible_text(std::string_view text) {
-  constexpr unsigned char kDelete = 0x7f;
-  constexpr unsigned char kC1Lead = 0xc2;  // U+0080 to U+009F are C2 80 to C2 9F
-  constexpr unsigned char kC1Last = 0x9f;
-  const auto plain = [](char c) {
+bool is_visible(std::string_view text) noexcept {
+  return std::ranges::all_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= ' ' ? byte != kDelete && byte != kC1Lead : c == '\t' || c == '\n' || c == '\r';
-  };
-  if (std::ranges::all_of(text, plain)) {
+  });
+}
+
+std::string visible_text(std::string_view text) {
+  if (is_visible(text)) {
     return std::string(text);
   }
   std::string visible;

@@ -2,6 +2,7 @@
 /// What all transports of one server share.
 #pragma once
 
+#include "bawn/contract/resource_order.hpp"
 #include "bawn/mcp/server.hpp"
 #include "catalog.hpp"
 #include "era.hpp"
@@ -74,12 +75,15 @@ class Core {
   [[nodiscard]] Caching list_caching() const;
   /// A call id that no other call of this server has.
   [[nodiscard]] std::string next_call_id() const;
+  /// A place behind all calls that began before.
+  [[nodiscard]] contract::ResourceOrder::Place next_place() const { return order_.arrive(); }
 
  private:
   const std::string server_info_text_;
   mutable std::mutex catalog_mutex_;
   mutable std::shared_ptr<const Catalog> catalog_;
   mutable std::atomic<std::uint64_t> calls_{0};
+  mutable contract::ResourceOrder order_;
 };
 
 }  // namespace bawn::mcp

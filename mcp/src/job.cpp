@@ -146,6 +146,13 @@ class CallJob final : public Job {
         arguments_(std::move(arguments)),
         wants_progress_(wants_progress) {}
 
+  void begin() noexcept override {
+    const contract::Properties& known = entry_->tool->properties();
+    if (known.resources || !known.resource.empty()) {
+      static_cast<void>(contract::catch_panic([&] { place_ = context_.core->next_place(); }));
+    }
+  }
+
   void run() noexcept override {
     if (!context_.request->open()) {
       return;  // cancelled while it waited for a thread
@@ -220,12 +227,32 @@ class CallJob final : public Job {
     if (const auto fits = entry_->check_input(started.args); !fits) {
       return fits.error();
     }
-    return contract::execute_contained(*entry_->tool, context, started);
+    if (auto turn = wait_for_turn(context); !turn) {
+      return turn.error();
+    }
+    Outcome outcome = contract::execute_contained(*entry_->tool, context, started);
+    place_.leave();
+    return outcome;
+  }
+
+  /// Calls that change one file keep the order in which the client sent them.
+  contract::Result<> wait_for_turn(const contract::Context& context) {
+    std::vector<std::string> resources;
+    const auto thrown = contract::catch_panic([&] {
+      resources =
+          contract::resources_of(*entry_->tool, context, contract::call_from(context)->args);
+    });
+    if (thrown) {
+      context_.core->log.warn(
+          fmt::format("{}: resources: {}", name(), contract::plain_or_quoted(thrown->value)));
+    }
+    return place_.wait(context, std::move(resources));
   }
 
   const JobContext context_;
   const EntryPtr entry_;
   std::string arguments_;
+  contract::ResourceOrder::Place place_;
   const bool wants_progress_;
 };
 

@@ -25,6 +25,8 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
+  /// Called once before run(), in the order in which jobs are taken from their queue. Never blocks.
+  virtual void begin() noexcept {}
   /// Does it and answers. Blocking: until done. Throws nothing.
   virtual void run() noexcept = 0;
   /// Answers that the server has no room for it.

@@ -133,19 +133,21 @@ Result<StagedAnswer> read_staged(std::string_view payload) {
   return answer;
 }
 
-Result<CommittedFile> read_committed(std::string_view payload) {
+Result<CommittedAnswer> read_committed(std::string_view payload) {
   wire::Reader in = reader_of(payload);
   const std::uint32_t flags = in.u32();
   bool sound = true;
-  CommittedFile file;
+  CommittedAnswer answer;
+  CommittedFile& file = answer.file;
   file.status = take_status(in, sound);
   file.replaced = (flags & file_wire::kReplaced) != 0;
   file.owner_kept = (flags & file_wire::kOwnerKept) != 0;
   file.durable = (flags & file_wire::kSynced) != 0;
+  answer.old_kept = (flags & file_wire::kOldKept) != 0;
   if (!sound || !in.finished()) {
     return malformed();
   }
-  return file;
+  return answer;
 }
 
 Result<int> read_count(std::string_view payload) {

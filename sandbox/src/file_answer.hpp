@@ -39,12 +39,17 @@ struct StagedAnswer {
   std::vector<std::pair<std::string, std::string>> attributes;  ///< name and value
 };
 
+struct CommittedAnswer {
+  CommittedFile file;
+  bool old_kept = false;  ///< the replaced file has the hidden name
+};
+
 /// Each: Internal when the payload is not such an answer, to its last byte.
 [[nodiscard]] Result<FileStatus> read_status(std::string_view payload);
 [[nodiscard]] Result<DirectoryPage> read_page(std::string_view payload, bool with_status);
 [[nodiscard]] Result<std::string> read_link_text(std::string_view payload);
 [[nodiscard]] Result<StagedAnswer> read_staged(std::string_view payload);
-[[nodiscard]] Result<CommittedFile> read_committed(std::string_view payload);
+[[nodiscard]] Result<CommittedAnswer> read_committed(std::string_view payload);
 [[nodiscard]] Result<int> read_count(std::string_view payload);
 [[nodiscard]] Result<> read_nothing(std::string_view payload);
 

@@ -97,6 +97,28 @@ class PooledFileAgent final : public FileAgent {
     return believe(read_nothing(reply.payload));
   }
 
+  [[nodiscard]] Result<std::unique_ptr<KeptFile>> set_aside(const Context& context,
+                                                            const std::string& path,
+                                                            const FileStatus& expected) override {
+    std::string hidden = BAWN_TRY(hidden_name());
+    wire::Writer head;
+    put_condition(head, Condition::same(expected));
+    head.text(hidden);
+    const auto reply = ask_about(context, {Op::SetAside, path, true}, std::move(head));
+    if (!reply) {
+      const auto* const failure = reply.error().find<FileFailure>();
+      if (failure != nullptr &&
+          (failure->kind == FileFailure::Kind::Lost || failure->kind == FileFailure::Kind::Late)) {
+        // The agent may have been ended behind the rename.
+        (void)make_kept_file(pool_, std::move(hidden), path, expected)
+            ->put_back(context.detached(), Condition::absent());
+      }
+      return std::unexpected(reply.error());
+    }
+    const std::string target = BAWN_TRY(believe(read_link_text(reply->payload)));
+    return make_kept_file(pool_, std::move(hidden), target, expected);
+  }
+
   [[nodiscard]] Result<> remove_directory(const Context& context,
                                           const std::string& path) override {
     const FileReply reply = BAWN_TRY(ask_about(context, {Op::RemoveDirectory, path, true}, {}));
@@ -104,13 +126,19 @@ class PooledFileAgent final : public FileAgent {
   }
 
   [[nodiscard]] Result<> rename(const Context& context, const std::string& from,
-                                const std::string& to, const Condition& condition) override {
+                                const std::string& to, const Condition& condition,
+                                const Condition& source) override {
     wire::Writer request;
+    put_condition(request, source);
     put_condition(request, condition);
     request.text(BAWN_TRY(checked_path(from))).text(BAWN_TRY(checked_path(to)));
     const FileAsk about{Op::Rename, fmt::format("{} to {}", from, to), true};
     auto reply = pool_->ask(context, about, request.data());
     if (!reply) {
+      if (is_lost(reply.error()) && source.kind == Condition::Kind::Same &&
+          is_there(context, to, source.expected)) {
+        return {};
+      }
       return std::unexpected(name_destination(std::move(reply).error(), to));
     }
     return believe(read_nothing(reply->payload));
@@ -129,9 +157,17 @@ class PooledFileAgent final : public FileAgent {
                                             std::uint32_t mode) override {
     wire::Writer head;
     head.u32(mode);
-    const FileReply reply =
-        BAWN_TRY(ask_about(context, {Op::SetMode, path, true}, std::move(head)));
-    return believe(read_status(reply.payload));
+    const auto reply = ask_about(context, {Op::SetMode, path, true}, std::move(head));
+    if (!reply && is_lost(reply.error())) {
+      auto now = status(context, path, Links::Follow);
+      if (now && (now->mode & 0777U) == (mode & 0777U)) {
+        return now;
+      }
+    }
+    if (!reply) {
+      return std::unexpected(reply.error());
+    }
+    return believe(read_status(reply->payload));
   }
 
  private:
@@ -140,6 +176,17 @@ class PooledFileAgent final : public FileAgent {
     const std::string path = BAWN_TRY(checked_path(ask.path));
     head.text(path);
     return pool_->ask(context, ask, head.data());
+  }
+
+  /// The agent went away while it worked. It does nothing any more: what it did last can be seen.
+  static bool is_lost(const Error& error) {
+    const auto* const failure = error.find<FileFailure>();
+    return failure != nullptr && failure->kind == FileFailure::Kind::Lost;
+  }
+
+  bool is_there(const Context& context, const std::string& path, const FileStatus& file) {
+    const auto now = status(context, path, Links::Keep);
+    return now && now->device == file.device && now->inode == file.inode;
   }
 
   /// Ends the agents where one of them sent what cannot be.
@@ -169,7 +216,7 @@ class PooledFileAgent final : public FileAgent {
 
 void put_condition(wire::Writer& out, const Condition& condition) {
   out.u32(static_cast<std::uint32_t>(condition.kind));
-  if (condition.kind != Condition::Kind::Same) {
+  if (condition.kind != Condition::Kind::Same && condition.kind != Condition::Kind::SameContent) {
     return;
   }
   const FileStatus& status = condition.expected;

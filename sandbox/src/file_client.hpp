@@ -22,6 +22,11 @@ namespace bawn::sandbox {
                                                            std::string asked, std::string hidden,
                                                            StagedAnswer answer, os::UniqueFd fd);
 
+/// A file under a hidden name; `status` is what it was at `target`.
+[[nodiscard]] std::unique_ptr<KeptFile> make_kept_file(std::shared_ptr<FilePool> pool,
+                                                       std::string hidden, std::string target,
+                                                       const FileStatus& status);
+
 /// A condition as the wire has it.
 void put_condition(wire::Writer& out, const Condition& condition);
 

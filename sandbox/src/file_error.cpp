@@ -108,12 +108,15 @@ std::string_view purpose(file_wire::Op op) noexcept {
       return "cannot write";
     case file_wire::Op::Discard:
     case file_wire::Op::Remove:
+    case file_wire::Op::SetAside:
     case file_wire::Op::RemoveDirectory:
       return "cannot remove";
     case file_wire::Op::Rename:
       return "cannot rename";
     case file_wire::Op::MakeDirectory:
       return "cannot make the directory";
+    case file_wire::Op::PutBack:
+      return "cannot put back";
     case file_wire::Op::SetMode:
       return "cannot change the mode of";
   }

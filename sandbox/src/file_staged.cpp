@@ -27,6 +27,56 @@ bool set_attributes(int fd, const StagedAnswer& answer) {
   return kept;
 }
 
+contract::Context soon() {
+  return contract::Context().with_deadline(contract::Context::Clock::now() + kTidyLimit);
+}
+
+void discard_hidden(FilePool& pool, const std::string& hidden, const std::string& target) {
+  wire::Writer out;
+  out.text(hidden).text(target);
+  // Doing it twice is doing it once: asked again when an agent is lost over it.
+  (void)pool.ask(soon(), {file_wire::Op::Discard, target, false}, out.data());
+}
+
+class PooledKeptFile final : public KeptFile {
+ public:
+  PooledKeptFile(std::shared_ptr<FilePool> pool, std::string hidden, std::string target,
+                 const FileStatus& status)
+      : pool_(std::move(pool)),
+        hidden_(std::move(hidden)),
+        target_(std::move(target)),
+        status_(status) {}
+  ~PooledKeptFile() override {
+    if (!decided_) {
+      discard_hidden(*pool_, hidden_, target_);
+    }
+  }
+  PooledKeptFile(const PooledKeptFile&) = delete;
+  PooledKeptFile& operator=(const PooledKeptFile&) = delete;
+
+  [[nodiscard]] const std::string& target() const noexcept override { return target_; }
+  [[nodiscard]] std::string hidden_path() const override {
+    return target_.substr(0, target_.rfind('/') + 1) + hidden_;
+  }
+  [[nodiscard]] Result<> put_back(const contract::Context& context,
+                                  const Condition& there) override {
+    decided_ = true;
+    wire::Writer out;
+    put_condition(out, there);
+    out.u64(status_.device).u64(status_.inode).text(hidden_).text(target_);
+    const auto reply =
+        BAWN_TRY(pool_->ask(context, {file_wire::Op::PutBack, target_, true}, out.data()));
+    return read_nothing(reply.payload);
+  }
+
+ private:
+  std::shared_ptr<FilePool> pool_;
+  std::string hidden_;
+  std::string target_;
+  FileStatus status_;
+  bool decided_ = false;
+};
+
 class PooledStagedFile final : public StagedFile {
  public:
   PooledStagedFile(std::shared_ptr<FilePool> pool, std::string asked, std::string hidden,
@@ -65,6 +115,9 @@ class PooledStagedFile final : public StagedFile {
       const auto* const failure = reply.error().find<FileFailure>();
       if (failure != nullptr && failure->kind == FileFailure::Kind::Lost) {
         if (auto found = find_out(file)) {
+          if (options.keep_old && answer_.present) {
+            found->old = make_kept_file(pool_, hidden_, answer_.target, *answer_.present);
+          }
           return *std::move(found);
         }
       }
@@ -75,14 +128,20 @@ class PooledStagedFile final : public StagedFile {
       return std::unexpected(std::move(reply).error());
     }
     may_be_there_ = false;
-    auto committed = read_committed(reply->payload);
-    if (!committed) {
+    auto answer = read_committed(reply->payload);
+    if (!answer) {
       pool_->distrust();
-      return committed;
+      return std::unexpected(answer.error());
     }
-    committed->attributes_kept = attributes_kept_;
-    const FileStatus told = committed->status;
-    committed->status = BAWN_TRY(check_descriptor(file, O_WRONLY, told));
+    CommittedFile committed = std::move(answer->file);
+    committed.attributes_kept = attributes_kept_;
+    // One that came after staging is nobody's to keep.
+    may_be_there_ = answer->old_kept && !answer_.present;
+    if (answer->old_kept && answer_.present) {
+      committed.old = make_kept_file(pool_, hidden_, answer_.target, *answer_.present);
+    }
+    const FileStatus told = committed.status;
+    committed.status = BAWN_TRY(check_descriptor(file, O_WRONLY, told));
     return committed;
   }
 
@@ -107,26 +166,18 @@ class PooledStagedFile final : public StagedFile {
     return committed;
   }
 
-  static contract::Context soon() {
-    return contract::Context().with_deadline(contract::Context::Clock::now() + kTidyLimit);
-  }
-
   [[nodiscard]] std::string encode(const CommitOptions& options) const {
     wire::Writer out;
-    out.u32((options.mode ? file_wire::kWithMode : 0U) |
-            (options.durable ? file_wire::kDurable : 0U) |
-            (answer_.named ? file_wire::kIsNamed : 0U));
+    out.u32(
+        (options.mode ? file_wire::kWithMode : 0U) | (options.durable ? file_wire::kDurable : 0U) |
+        (options.keep_old ? file_wire::kKeepOld : 0U) | (answer_.named ? file_wire::kIsNamed : 0U));
     out.u32(options.mode.value_or(0));
     put_condition(out, options.condition);
     out.text(hidden_).text(answer_.target);
     return out.data();
   }
 
-  void discard() {
-    wire::Writer out;
-    out.text(hidden_).text(answer_.target);
-    (void)pool_->ask(soon(), {file_wire::Op::Discard, asked_, true}, out.data());
-  }
+  void discard() { discard_hidden(*pool_, hidden_, answer_.target); }
 
   std::shared_ptr<FilePool> pool_;
   std::string asked_;
@@ -138,6 +189,12 @@ class PooledStagedFile final : public StagedFile {
 };
 
 }  // namespace
+
+std::unique_ptr<KeptFile> make_kept_file(std::shared_ptr<FilePool> pool, std::string hidden,
+                                         std::string target, const FileStatus& status) {
+  return std::make_unique<PooledKeptFile>(std::move(pool), std::move(hidden), std::move(target),
+                                          status);
+}
 
 std::unique_ptr<StagedFile> make_staged_file(std::shared_ptr<FilePool> pool, std::string asked,
                                              std::string hidden, StagedAnswer answer,

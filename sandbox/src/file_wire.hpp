@@ -3,7 +3,7 @@
 /// and its answer at a time, on a stream socket of their own.
 ///
 /// A status is u32 type, mode, uid, gid, then u64 size, mtime, ctime, device, inode, links. A
-/// condition is u32 kind and, for Same, a status.
+/// condition is u32 kind and, for Same and SameContent, a status.
 #pragma once
 
 #include "wire.hpp"
@@ -36,9 +36,11 @@ enum class Op : std::uint32_t {
   Discard,   ///< text hidden, path of its neighbour: removes a hidden file, if there is one
   Remove,    ///< condition, path
   RemoveDirectory,  ///< path
-  Rename,           ///< condition on the second, two paths
+  Rename,           ///< condition on the first, condition on the second, two paths
   MakeDirectory,    ///< u32 mode, u32 parents, path -> u32 how many were made
   SetMode,          ///< u32 mode, path -> status
+  SetAside,         ///< condition, text hidden, path -> text target: takes a file from its name
+  PutBack,  ///< condition, u64 device, inode, text hidden, target: gives that file its name again
 };
 
 enum class Answer : std::uint32_t {
@@ -66,7 +68,7 @@ enum class Type : std::uint32_t {
   CharacterDevice,
   BlockDevice,
 };
-enum class ConditionKind : std::uint32_t { None, Absent, Same };
+enum class ConditionKind : std::uint32_t { None, Absent, Same, SameContent };
 
 /// Staged: u32 flags, u32 directories made, text target, [status of what is there], u32 count of
 /// attributes and each one's text name, u32 length, bytes.
@@ -81,11 +83,13 @@ enum CommitOrder : std::uint32_t {
   kWithMode = 1U << 0U,
   kDurable = 1U << 1U,
   kIsNamed = 1U << 2U,
+  kKeepOld = 1U << 3U,  ///< what is replaced gets the hidden name
 };
 enum CommitFlag : std::uint32_t {
   kReplaced = 1U << 0U,
   kOwnerKept = 1U << 1U,
   kSynced = 1U << 2U,
+  kOldKept = 1U << 3U,
 };
 
 /// A page: u64 device, inode, offset; u32 more; u32 count; entries of u32 type, text name and, with

@@ -51,6 +51,7 @@ void WorkerPool::work() {
     JobPtr job = std::move(queue_.front());
     queue_.pop_front();
     ++running_;
+    job->begin();
     lock.unlock();
     job->run();
     job.reset();

@@ -200,6 +200,7 @@ JobPtr EventLoop::take_job() {
   queue_.pop_front();
   --waiting_;
   ++running_;
+  job->begin();
   return job;
 }
 

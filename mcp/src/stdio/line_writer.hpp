@@ -54,6 +54,7 @@ class LineWriter {
   State give_up();
   void drop_droppable();
   [[nodiscard]] ssize_t write_some(std::string_view bytes) const;
+  bool grow_pipe(std::size_t waiting);
 
   const UniqueFd fd_;
   const std::size_t limit_;
@@ -63,6 +64,7 @@ class LineWriter {
   std::size_t offset_ = 0;  // into the first line
   std::size_t bytes_ = 0;   // of all waiting lines
   bool broken_ = false;
+  bool grown_ = false;
 };
 
 }  // namespace bawn::mcp

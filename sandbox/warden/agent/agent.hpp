@@ -118,8 +118,17 @@ Problem find_place(const char* path, Last last, Place& place) noexcept;
 /// Looks again what is there.
 Problem look_again(Place& place) noexcept;
 /// Makes what is missing of a directory's path and counts it; all but the last get 0777 less the
-/// umask.
+/// umask. After a failure nothing that it made is left.
 Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noexcept;
+/// Removes the last `count` directories of a path where they are empty.
+void remove_directories(const char* path, std::uint32_t count) noexcept;
+/// The place of a name that is to go or to change, slashes at the path's end left out.
+Problem find_name(const char* path, Reach reach, Place& place) noexcept;
+/// The path of the place as the kernel names it, or as it was found.
+void put_target(Packer& out, const Place& place) noexcept;
+/// Writes the directory's names to the disk; false when that cannot be had, as where it may be
+/// written to but not read.
+bool sync_directory(int directory) noexcept;
 
 file_wire::Type type_of(mode_t mode) noexcept;
 /// NotRegular or Directory unless it is a regular file.
@@ -141,8 +150,8 @@ Problem check_condition(const Condition& condition, const Place& place) noexcept
 /// Answers requests until the stream ends.
 void serve(int stream) noexcept;
 
-// The operations; read.cpp, stage.cpp, commit.cpp, change.cpp. A malformed request is told by
-// `request.in`.
+// The operations; read.cpp, stage.cpp, commit.cpp, aside.cpp, change.cpp. A malformed request is
+// told by `request.in`.
 Problem open_file(Request& request, Reply& reply) noexcept;
 Problem status_of(Request& request, Reply& reply) noexcept;
 Problem list_directory(Request& request, Reply& reply) noexcept;
@@ -155,5 +164,7 @@ Problem remove_directory(Request& request, Reply& reply) noexcept;
 Problem rename_file(Request& request, Reply& reply) noexcept;
 Problem make_directory(Request& request, Reply& reply) noexcept;
 Problem set_mode(Request& request, Reply& reply) noexcept;
+Problem set_aside(Request& request, Reply& reply) noexcept;
+Problem put_back(Request& request, Reply& reply) noexcept;
 
 }  // namespace bawn::sandbox::warden::agent

@@ -1,7 +1,6 @@
 #include "agent.hpp"
 
 #include <linux/fs.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -11,25 +10,6 @@ namespace bawn::sandbox::warden::agent {
 namespace {
 
 constexpr long kFchmodat2 = 452;  // Linux 6.6; the same number on every architecture
-
-/// The path without slashes at its end, which a directory may have.
-void trim(const char* path, char (&trimmed)[kMaxPath]) noexcept {
-  std::size_t length = strnlen(path, sizeof trimmed - 1);
-  memcpy(trimmed, path, length);
-  while (length > 1 && trimmed[length - 1] == '/') {
-    --length;
-  }
-  trimmed[length] = '\0';
-}
-
-/// The place of a name that is to change.
-Problem find_name(const char* path, Reach reach, Place& place) noexcept {
-  char trimmed[kMaxPath];
-  trim(path, trimmed);
-  const Problem problem = find_place(trimmed, Last::Keep, place);
-  return problem.failed() ? problem
-                          : check_protected(place.parent.get(), place.name, trimmed, reach);
-}
 
 int change_mode(int file, const char* path, mode_t mode) noexcept {
   if (syscall(kFchmodat2, file, "", mode, AT_EMPTY_PATH) == 0) {
@@ -62,6 +42,9 @@ Problem remove_file(Request& request, Reply& /*reply*/) noexcept {
     problem = failed_call("unlinkat");
     problem.kind = problem.errnum == EISDIR ? FailureKind::Directory : problem.kind;
   }
+  if (!problem.failed()) {
+    (void)sync_directory(place.parent.get());
+  }
   return problem;
 }
 
@@ -75,6 +58,7 @@ Problem remove_directory(Request& request, Reply& /*reply*/) noexcept {
 }
 
 Problem rename_file(Request& request, Reply& /*reply*/) noexcept {
+  const Condition source = read_condition(request.in);
   const Condition condition = read_condition(request.in);
   const char* const from_path = request.in.text();
   const char* const to_path = request.in.text();
@@ -82,6 +66,7 @@ Problem rename_file(Request& request, Reply& /*reply*/) noexcept {
   Place to;
   Problem problem = find_name(from_path, Reach::BelowAndAbove, from);
   problem = problem.failed() ? problem : find_name(to_path, Reach::BelowAndAbove, to);
+  problem = problem.failed() ? problem : check_condition(source, from);
   problem = problem.failed() ? problem : check_condition(condition, to);
   if (problem.failed()) {
     return problem;
@@ -91,7 +76,11 @@ Problem rename_file(Request& request, Reply& /*reply*/) noexcept {
               absent ? RENAME_NOREPLACE : 0U) != 0) {
     problem = failed_call("renameat2");
     problem.kind = absent && problem.errnum == EEXIST ? FailureKind::Exists : problem.kind;
+    return problem;
   }
+  // Two names of one file are two records of a journal: a lost power must not leave none of them.
+  (void)sync_directory(to.parent.get());
+  (void)sync_directory(from.parent.get());
   return problem;
 }
 

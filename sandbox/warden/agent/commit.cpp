@@ -102,8 +102,34 @@ bool is_hidden_file(int file, int parent, const char* hidden) noexcept {
          own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
+/// Gives the name to the hidden file and the hidden name to the old one, if that still is the one
+/// at `place`. False where the file system cannot do it.
+bool exchange(const Order& order, const Place& place, Problem& problem) noexcept {
+  const int parent = place.parent.get();
+  const auto swap = [&] {
+    return syscall(SYS_renameat2, parent, order.hidden, parent, place.name, RENAME_EXCHANGE) == 0;
+  };
+  if (!swap()) {
+    if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
+      return false;
+    }
+    problem = failed_call("renameat2");
+    (void)unlinkat(parent, order.hidden, 0);
+    return true;
+  }
+  struct stat old = {};
+  const bool same = fstatat(parent, order.hidden, &old, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    old.st_dev == place.status.st_dev && old.st_ino == place.status.st_ino;
+  if (!same && swap()) {
+    (void)unlinkat(parent, order.hidden, 0);
+    problem = {ESTALE, FailureKind::Changed, ""};
+  }
+  return true;
+}
+
 /// One step from the old content to the new one.
-Problem put_in_place(int file, const Order& order, const Place& place) noexcept {
+Problem put_in_place(int file, const Order& order, const Place& place,
+                     std::uint32_t& done) noexcept {
   const int parent = place.parent.get();
   const bool absent = order.condition.kind == file_wire::ConditionKind::Absent;
   if (!order.has(file_wire::kIsNamed)) {
@@ -120,6 +146,11 @@ Problem put_in_place(int file, const Order& order, const Place& place) noexcept 
   if (!is_hidden_file(file, parent, order.hidden)) {
     return {ESTALE, FailureKind::Changed, ""};
   }
+  if (Problem problem; order.has(file_wire::kKeepOld) && place.present &&
+                       S_ISREG(place.status.st_mode) && exchange(order, place, problem)) {
+    done |= problem.failed() ? 0U : file_wire::kOldKept;
+    return problem;
+  }
   const unsigned flags = absent ? RENAME_NOREPLACE : 0U;
   if (syscall(SYS_renameat2, parent, order.hidden, parent, place.name, flags) == 0) {
     return {};
@@ -127,13 +158,6 @@ Problem put_in_place(int file, const Order& order, const Place& place) noexcept 
   const Problem problem = exists_or("renameat2");
   (void)unlinkat(parent, order.hidden, 0);
   return problem;
-}
-
-void sync_directory(int parent, std::uint32_t& done) noexcept {
-  const Held directory(openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.is_open() || fsync(directory.get()) != 0) {
-    done &= ~file_wire::kSynced;  // it may be written to but not read, say
-  }
 }
 
 Problem perform(int file, const Order& order, Place& place, std::uint32_t& done) noexcept {
@@ -154,7 +178,7 @@ Problem perform(int file, const Order& order, Place& place, std::uint32_t& done)
   if (!problem.failed()) {
     problem = check_condition(order.condition, place);
   }
-  return problem.failed() ? problem : put_in_place(file, order, place);
+  return problem.failed() ? problem : put_in_place(file, order, place, done);
 }
 
 }  // namespace
@@ -174,25 +198,14 @@ Problem commit_file(Request& request, Reply& reply) noexcept {
     }
     return problem;
   }
-  if ((done & file_wire::kSynced) != 0) {
-    sync_directory(place.parent.get(), done);
+  if ((done & file_wire::kSynced) != 0 && !sync_directory(place.parent.get())) {
+    done &= ~file_wire::kSynced;
   }
   struct stat status = {};
   (void)fstat(request.fd, &status);
   reply.out.u32(done | (place.present ? file_wire::kReplaced : 0U));
   put_status(reply.out, status);
   return {};
-}
-
-Problem discard_file(Request& request, Reply& /*reply*/) noexcept {
-  const char* const hidden = request.in.text();
-  const char* const neighbour = request.in.text();
-  Place place;
-  Problem problem = find_place(neighbour, Last::Keep, place);
-  if (!problem.failed() && unlinkat(place.parent.get(), hidden, 0) != 0 && errno != ENOENT) {
-    problem = failed_call("unlinkat");
-  }
-  return problem;
 }
 
 }  // namespace bawn::sandbox::warden::agent

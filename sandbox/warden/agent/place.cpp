@@ -95,6 +95,16 @@ Problem open_nearest(const char* path, Held& directory, const char*& rest) noexc
   return has_dots(rest) ? Problem{ENOENT, FailureKind::System, "openat2"} : Problem{};
 }
 
+/// The path without slashes at its end, which a directory may have; both may be one.
+void trim(const char* path, char (&trimmed)[kMaxPath]) noexcept {
+  std::size_t length = strnlen(path, sizeof trimmed - 1);
+  memmove(trimmed, path, length);
+  while (length > 1 && trimmed[length - 1] == '/') {
+    --length;
+  }
+  trimmed[length] = '\0';
+}
+
 }  // namespace
 
 Problem failed_call(const char* call) noexcept {
@@ -134,6 +144,20 @@ Problem find_place(const char* path, Last last, Place& place) noexcept {
   return {ELOOP, FailureKind::System, "openat2"};
 }
 
+void remove_directories(const char* path, std::uint32_t count) noexcept {
+  char rest[kMaxPath];
+  trim(path, rest);
+  for (; count > 0; --count) {
+    Place place;
+    if (find_place(rest, Last::Keep, place).failed() ||
+        unlinkat(place.parent.get(), place.name, AT_REMOVEDIR) != 0) {
+      return;
+    }
+    *strrchr(rest, '/') = '\0';
+    trim(rest, rest);
+  }
+}
+
 Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noexcept {
   Held directory;
   const char* rest = "";
@@ -142,27 +166,66 @@ Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noe
     problem = check_protected(directory.get(), rest, path, Reach::Below);
   }
   // One name at a time, and never through a link that appears meanwhile.
+  char done[kMaxPath];
+  std::size_t length = static_cast<std::size_t>(rest - path);
+  memcpy(done, path, length);
   while (!problem.failed() && *rest != '\0') {
-    char name[kMaxName];
     const std::size_t size = strcspn(rest, "/");
-    if (size >= sizeof name) {
-      return {ENAMETOOLONG, FailureKind::System, "mkdirat"};
+    if (size >= kMaxName) {
+      problem = {ENAMETOOLONG, FailureKind::System, "mkdirat"};
+      break;
     }
-    memcpy(name, rest, size);
-    name[size] = '\0';
+    memcpy(done + length, rest, size);
+    done[length + size] = '\0';
+    const char* const name = done + length;
     rest += size;
     rest += strspn(rest, "/");
     if (mkdirat(directory.get(), name, *rest == '\0' ? mode : 0777) == 0) {
       ++made;
     } else if (errno != EEXIST) {
-      return failed_call("mkdirat");
+      problem = failed_call("mkdirat");
+      break;
     }
     directory.reset(openat(directory.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!directory.is_open()) {
-      return failed_call("openat");
+      problem = failed_call("openat");
     }
+    length += size;
+    done[length++] = '/';
+  }
+  if (problem.failed() && made > 0) {
+    done[length] = '\0';
+    remove_directories(done, made);
+    made = 0;
   }
   return problem;
+}
+
+Problem find_name(const char* path, Reach reach, Place& place) noexcept {
+  char trimmed[kMaxPath];
+  trim(path, trimmed);
+  const Problem problem = find_place(trimmed, Last::Keep, place);
+  return problem.failed() ? problem
+                          : check_protected(place.parent.get(), place.name, trimmed, reach);
+}
+
+void put_target(Packer& out, const Place& place) noexcept {
+  char path[kMaxPath + kMaxName + 1];
+  char directory[kMaxPath];
+  if (!name_directory(place.parent.get(), directory)) {
+    out.text(place.path, strlen(place.path));
+    return;
+  }
+  std::size_t length = strcmp(directory, "/") == 0 ? 0 : strlen(directory);
+  memcpy(path, directory, length);
+  path[length++] = '/';
+  strcpy(path + length, place.name);
+  out.text(path, strlen(path));
+}
+
+bool sync_directory(int directory) noexcept {
+  const Held readable(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return readable.is_open() && fsync(readable.get()) == 0;
 }
 
 file_wire::Type type_of(mode_t mode) noexcept {
@@ -199,7 +262,8 @@ Problem require_regular(const struct stat& status) noexcept {
 Condition read_condition(wire::Reader& in) noexcept {
   Condition condition;
   condition.kind = static_cast<file_wire::ConditionKind>(in.u32());
-  if (condition.kind == file_wire::ConditionKind::Same) {
+  if (condition.kind == file_wire::ConditionKind::Same ||
+      condition.kind == file_wire::ConditionKind::SameContent) {
     for (int skipped = 0; skipped < 4; ++skipped) {
       (void)in.u32();  // type, mode, uid, gid: ctime tells when they change
     }
@@ -217,15 +281,16 @@ Problem check_condition(const Condition& condition, const Place& place) noexcept
   if (condition.kind == file_wire::ConditionKind::Absent) {
     return place.present ? Problem{EEXIST, FailureKind::Exists, ""} : Problem{};
   }
-  if (condition.kind != file_wire::ConditionKind::Same) {
+  if (condition.kind == file_wire::ConditionKind::None) {
     return {};
   }
+  const bool with_attributes = condition.kind == file_wire::ConditionKind::Same;
   const struct stat& now = place.status;
   const bool same = place.present && now.st_dev == condition.device &&
                     now.st_ino == condition.inode &&
                     static_cast<std::uint64_t>(now.st_size) == condition.size &&
                     nanoseconds(now.st_mtim) == condition.mtime_ns &&
-                    nanoseconds(now.st_ctim) == condition.ctime_ns;
+                    (!with_attributes || nanoseconds(now.st_ctim) == condition.ctime_ns);
   return same ? Problem{} : Problem{ESTALE, FailureKind::Changed, ""};
 }
 

@@ -39,6 +39,10 @@ Problem perform(Op op, Request& request, Reply& reply) noexcept {
       return make_directory(request, reply);
     case Op::SetMode:
       return set_mode(request, reply);
+    case Op::SetAside:
+      return set_aside(request, reply);
+    case Op::PutBack:
+      return put_back(request, reply);
   }
   return {ENOSYS, FailureKind::System, "agent"};
 }

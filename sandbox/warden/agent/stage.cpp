@@ -53,21 +53,6 @@ Problem make_file(const Place& place, const char* hidden, Held& file, bool& name
   return file.is_open() ? Problem{} : failed_call("openat");
 }
 
-/// The path of the place as the kernel names it, or as it was found.
-void put_target(Packer& out, const Place& place) noexcept {
-  char path[kMaxPath + kMaxName + 1];
-  char directory[kMaxPath];
-  if (!name_directory(place.parent.get(), directory)) {
-    out.text(place.path, strlen(place.path));
-    return;
-  }
-  std::size_t length = strcmp(directory, "/") == 0 ? 0 : strlen(directory);
-  memcpy(path, directory, length);
-  path[length++] = '/';
-  strcpy(path + length, place.name);
-  out.text(path, strlen(path));
-}
-
 /// Appends the attributes that can be had; false when some could not.
 bool put_attributes(Packer& out, const Place& place) noexcept {
   static char names[kMaxNames];
@@ -115,6 +100,8 @@ Problem stage_file(Request& request, Reply& reply) noexcept {
   bool named = false;
   problem = make_file(place, hidden, reply.fd, named);
   if (problem.failed()) {
+    *strrchr(place.path, '/') = '\0';
+    remove_directories(place.path, made);
     return problem;
   }
   Packer& out = reply.out;

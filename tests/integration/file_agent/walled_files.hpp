@@ -5,6 +5,7 @@
 
 #include "bawn/sandbox/file_agent.hpp"
 #include "bawn/sandbox/wall.hpp"
+#include "support/ordinary_user.hpp"
 #include "support/requirements.hpp"
 #include "support/temp_dir.hpp"
 
@@ -69,9 +70,5 @@ class WalledFiles : public testing::TestWithParam<WallMode> {
 std::optional<sandbox::FileFailure::Kind> kind_of(const sandbox::Error& error);
 /// Its errno.
 int errno_of(const sandbox::Error& error);
-
-/// Runs the tests of this program that `filter` names as an ordinary user, in a process of its own;
-/// its wait status. For root only.
-int run_as_ordinary_user(const std::string& filter);
 
 }  // namespace bawn::test

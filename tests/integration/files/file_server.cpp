@@ -53,16 +53,44 @@ ToolAnswer FileServer::call(const std::string& tool, const contract::Json& argum
   }
   const auto parsed = contract::parse_json(*line);
   EXPECT_TRUE(parsed) << *line;
-  if (!parsed) {
-    return answer;
+  return parsed ? answer_in(*parsed) : answer;
+}
+
+std::vector<ToolAnswer> FileServer::call_at_once(
+    const std::vector<std::pair<std::string, contract::Json>>& calls) {
+  std::string lines;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    lines += contract::dump_json(contract::Json{
+                 {"jsonrpc", "2.0"},
+                 {"id", fmt::format("at-once-{}", i)},
+                 {"method", "tools/call"},
+                 {"params", {{"name", calls[i].first}, {"arguments", calls[i].second}}}}) +
+             "\n";
   }
-  const contract::Json result = parsed->value("result", contract::Json::object());
+  std::vector<ToolAnswer> answers(calls.size());
+  EXPECT_TRUE(peer_->process().write(lines));
+  for (std::size_t left = calls.size(); left > 0; --left) {
+    const auto line = peer_->process().read_line();
+    const auto parsed = line ? contract::parse_json(*line) : std::unexpected(line.error());
+    EXPECT_TRUE(parsed) << parsed.error().message();
+    if (!parsed) {
+      break;
+    }
+    answers.at(std::stoul(parsed->value("id", "at-once-0").substr(8))) = answer_in(*parsed);
+  }
+  return answers;
+}
+
+ToolAnswer FileServer::answer_in(const contract::Json& message) {
+  ToolAnswer answer;
+  const contract::Json result = message.value("result", contract::Json::object());
   answer.failed = result.value("isError", false);
   for (const contract::Json& part : result.value("content", contract::Json::array())) {
     answer.text += part.value("text", "");
   }
   answer.structured = result.value("structuredContent", contract::Json::object());
-  EXPECT_TRUE(result.contains("_meta") && result["_meta"].contains("bawn/confinement")) << *line;
+  EXPECT_TRUE(result.contains("_meta") && result["_meta"].contains("bawn/confinement"))
+      << message.dump();
   return answer;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bawn/contract/json.hpp"
+#include "support/ordinary_user.hpp"
 #include "support/peer_process.hpp"
 #include "support/temp_dir.hpp"
 
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bawn::test {
@@ -50,9 +52,14 @@ class FileServer {
   /// Makes a file of the workspace that belongs to whom the tools act as.
   void put(const std::string& name, const std::string& bytes, unsigned mode = 0644) const;
   [[nodiscard]] bool started() const { return peer_.has_value(); }
+  /// Sends calls without waiting for answers; the answers in the order of the calls.
+  std::vector<ToolAnswer> call_at_once(
+      const std::vector<std::pair<std::string, contract::Json>>& calls);
 
  private:
-  TempDir root_;
+  static ToolAnswer answer_in(const contract::Json& message);
+
+  TempDir root_{visible_base()};
   std::optional<McpPeer> peer_;
 };
 

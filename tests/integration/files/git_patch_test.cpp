@@ -70,6 +70,7 @@ bool agrees(const GitRepository& repository, const std::string& from, const std:
   GitTree mine = before;
   for (const PathChange& change : plan->changes) {
     mine.erase(change.path);
+    mine.erase(change.from.value_or(change.path));
     if (change.after) {
       mine[change.path] = {.bytes = change.after->bytes, .mode = change.after->mode};
     }

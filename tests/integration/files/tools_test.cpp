@@ -1,11 +1,6 @@
 /// \file
 /// The file tools end to end: over `bawn mcp`, behind the wall.
-#include "file_server.hpp"
-#include "support/requirements.hpp"
-
-#include <gmock/gmock.h>
-
-#include <sys/stat.h>
+#include "tool_fixture.hpp"
 
 #include <cstdlib>
 #include <random>
@@ -19,31 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace std::string_literals;
 
-class FileTools : public testing::Test {
- protected:
-  void SetUp() override {
-    BAWN_REQUIRE("landlock");
-    server_.emplace(kAllLayers);
-    ASSERT_TRUE(server_->started());
-  }
-  ToolAnswer works(const std::string& tool, const Json& arguments) {
-    ToolAnswer answer = server_->call(tool, arguments);
-    EXPECT_FALSE(answer.failed) << answer.text;
-    return answer;
-  }
-  std::string fails(const std::string& tool, const Json& arguments) {
-    const ToolAnswer answer = server_->call(tool, arguments);
-    EXPECT_TRUE(answer.failed) << answer.text;
-    return answer.text;
-  }
-  [[nodiscard]] std::string content(const std::string& name) const {
-    return read_file(server_->in(name));
-  }
-  [[nodiscard]] unsigned mode_of(const std::string& name) const {
-    return static_cast<unsigned>(fs::status(server_->in(name)).permissions());
-  }
-  std::optional<FileServer> server_;
-};
+class FileTools : public FileToolFixture {};
 
 TEST_F(FileTools, ReadTellsWhatATextIsMadeOf) {
   server_->put("crlf", "\xEF\xBB\xBFone\r\ntwo");
@@ -135,21 +106,6 @@ TEST_F(FileTools, APatchIsAppliedWholeOrNotAtAll) {
   EXPECT_THAT(fails("apply_patch", Json{{"patch", more}}),
               HasSubstr("patch line 18: gone: no such file"));
   EXPECT_EQ(content("a"), "one\ntwo\n");
-}
-
-TEST_F(FileTools, WhatFailsOnTheWayIsPutBack) {
-  // Replacing one name of a file changes the other's status, so the second change is refused.
-  server_->put("one", "text\n");
-  fs::create_hard_link(server_->in("one"), server_->in("two"));
-  const std::string failure =
-      fails("apply_patch", Json{{"patch",
-                                 "*** Begin Patch\n*** Add File: three\n+3\n*** Update File: "
-                                 "one\n-text\n+1\n*** Update File: two\n-text\n+2\n*** End "
-                                 "Patch\n"}});
-  EXPECT_THAT(failure, HasSubstr("nothing was changed"));
-  EXPECT_EQ(content("one"), "text\n");
-  EXPECT_EQ(content("two"), "text\n");
-  EXPECT_FALSE(fs::exists(server_->in("three")));
 }
 
 TEST_F(FileTools, UndoRefusesWhatChangedSinceUnlessForced) {

@@ -31,6 +31,7 @@ Files patched(const Files& files, std::string_view text) {
   Files after = files;
   for (const PathChange& change : plan->changes) {
     after.erase(change.path);
+    after.erase(change.from.value_or(change.path));
     if (change.after) {
       after[change.path] = change.after->bytes;
     }

@@ -11,11 +11,12 @@ namespace {
 
 UndoChange change(const std::string& session, std::string bytes) {
   UndoChange change{.call = {}, .session = session, .tool = "edit_file", .files = {}};
+  change.files.push_back({.path = "/x",
+                          .target = "/y",
+                          .before = LoadedFile{.bytes = std::move(bytes), .status = {}},
+                          .after = UndoFile::New{.etag = "e", .status = {}}});
   change.files.push_back(
-      {.path = "/x",
-       .before = UndoFile::Old{.bytes = std::move(bytes), .mode = 0644, .mtime_ns = 5},
-       .after_etag = "e"});
-  change.files.push_back({.path = "/new", .before = std::nullopt, .after_etag = "f"});
+      {.path = "/new", .target = "/new", .after = UndoFile::New{.etag = "f", .status = {}}});
   return change;
 }
 
@@ -39,6 +40,8 @@ TEST_F(UndoStoreTest, GivesBackWhatWasKeptToItsSessionOnly) {
   EXPECT_EQ(store_->find("a", two)->files[0].before->bytes, std::string("sec\0nd", 6));
   EXPECT_FALSE(store_->find("a", two)->files[1].before);
   EXPECT_FALSE(store_->find("b", one));
+  EXPECT_THAT(store_->paths_of(one), testing::UnorderedElementsAre("/x", "/x", "/new", "/new"));
+  EXPECT_TRUE(store_->paths_of("change-99").empty());
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path())) << "the file has a name";
 }
 

@@ -106,11 +106,35 @@ struct Condition {
     /// The name must still be `expected`: same device, inode, size, mtime and ctime. Checked
     /// immediately before the rename; a change between the two calls cannot be seen.
     Same,
+    SameContent,  ///< as Same but for the ctime, which renaming a file changes as well
   };
   Kind kind = Kind::None;
   FileStatus expected{};
   static Condition absent() { return {Kind::Absent, {}}; }
   static Condition same(const FileStatus& expected) { return {Kind::Same, expected}; }
+  static Condition same_content(const FileStatus& expected) {
+    return {Kind::SameContent, expected};
+  }
+};
+
+/// An old file that a change took from its name and keeps beside it under a hidden one, until it is
+/// known that the change stays. Destroying it lets the old file go.
+///
+/// Threads: for one thread at a time.
+class KeptFile {
+ public:
+  virtual ~KeptFile() = default;
+  /// The path that it had, with all links resolved.
+  [[nodiscard]] virtual const std::string& target() const noexcept = 0;
+  /// Where it is now.
+  [[nodiscard]] virtual std::string hidden_path() const = 0;
+  /// Gives the very file its name again; `there` is what the name must be now. At most once.
+  ///
+  /// Errors and blocking: as FileAgent; Busy with FileFailure Changed when the hidden name is
+  /// another file by now. After an error the old file stays at hidden_path(), so that nothing is
+  /// lost.
+  [[nodiscard]] virtual Result<> put_back(const contract::Context& context,
+                                          const Condition& there) = 0;
 };
 
 struct StageOptions {
@@ -123,7 +147,8 @@ struct CommitOptions {
   /// umask (0755 is not narrowed by the umask: what is asked for is what is set). Setuid and setgid
   /// bits are never set.
   std::optional<std::uint32_t> mode{};
-  bool durable = true;  ///< fsync(2) of the file before the rename and of the directory after it
+  bool durable = true;    ///< fsync(2) of the file before the rename and of the directory after it
+  bool keep_old = false;  ///< keep the replaced file for the case that it must come back
 };
 
 /// What a commit did.
@@ -134,6 +159,9 @@ struct CommittedFile {
                                 ///< the group was lost, it got the rights of others
   bool attributes_kept = true;  ///< false: an extended attribute or access list could not be kept
   bool durable = false;         ///< both fsync calls were made and worked
+  /// With keep_old: the file that was replaced; null when there was none, or on a file system
+  /// without RENAME_EXCHANGE.
+  std::unique_ptr<KeptFile> old{};
 };
 
 /// A new file that has no name yet (or, on a file system without O_TMPFILE, a hidden one beside the
@@ -151,7 +179,8 @@ class StagedFile {
   [[nodiscard]] virtual const std::string& target() const noexcept = 0;
   /// What had that name when the file was staged; absent when nothing had.
   [[nodiscard]] virtual const std::optional<FileStatus>& present() const noexcept = 0;
-  /// How many directories were made on the way: the last ones of target()'s parents.
+  /// How many directories were made on the way: the last ones of target()'s parents. They stay
+  /// when the file is not committed.
   [[nodiscard]] virtual int parents_made() const noexcept = 0;
   /// Gives the file its attributes and its name in one step, so that a reader sees the old content
   /// or the new one. At most once.
@@ -228,14 +257,21 @@ class FileAgent {
   [[nodiscard]] virtual Result<> remove_file(const contract::Context& context,
                                              const std::string& path,
                                              const Condition& condition) = 0;
+  /// Takes a file or link, if it still is the `expected` one, from its name so that it can still be
+  /// put back; letting go of what it returns removes it. Errors as of remove_file; after Lost and
+  /// Late the name is as it was, as far as can be seen.
+  [[nodiscard]] virtual Result<std::unique_ptr<KeptFile>> set_aside(
+      const contract::Context& context, const std::string& path, const FileStatus& expected) = 0;
   /// Removes an empty directory.
   [[nodiscard]] virtual Result<> remove_directory(const contract::Context& context,
                                                   const std::string& path) = 0;
 
-  /// rename(2) of a file, link or directory. `condition` is about `to`: None replaces what
-  /// rename(2) replaces. Errors also: errno EXDEV across file systems (copy, then remove).
+  /// rename(2) of a file, link or directory, synced. `condition` is about `to`: None replaces what
+  /// rename(2) replaces; `source` is about `from`. Errors also: errno EXDEV across file systems
+  /// (copy, then remove).
   [[nodiscard]] virtual Result<> rename(const contract::Context& context, const std::string& from,
-                                        const std::string& to, const Condition& condition) = 0;
+                                        const std::string& to, const Condition& condition,
+                                        const Condition& source = {}) = 0;
 
   struct DirectoryOptions {
     std::uint32_t mode = 0777;  ///< less the umask

@@ -1,0 +1,167 @@
+#include "journal.hpp"
+
+#include "paths.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace bawn::files {
+
+namespace {
+
+using sandbox::Condition;
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+Result<> write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = write(fd, bytes.data(), bytes.size());
+    if (wrote < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return std::unexpected(Error::from_errno(errno, "write", "cannot write the new content"));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+/// What is wrong where a step could not be taken back.
+std::string left_behind(const Place& place, const Journal::Step& step) {
+  const auto old_at = [](const std::unique_ptr<sandbox::KeptFile>& old) {
+    return old == nullptr ? std::string("") : "; the old file is " + old->hidden_path();
+  };
+  return std::visit(
+      Overloaded{
+          [&](const Journal::Replaced& done) {
+            return shown_path(place, done.path) + " has the new content" + old_at(done.old);
+          },
+          [&](const Journal::Made& done) { return shown_path(place, done.path) + " is new"; },
+          [&](const Journal::Removed& done) {
+            return shown_path(place, done.old->target()) + " is gone" + old_at(done.old);
+          },
+          [&](const Journal::Renamed& done) {
+            return fmt::format("{} has become {}", shown_path(place, done.from),
+                               shown_path(place, done.to));
+          },
+          [&](const Journal::Moded& done) {
+            return shown_path(place, done.path) + " has the new mode";
+          }},
+      step);
+}
+
+}  // namespace
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+}
+
+Result<std::unique_ptr<sandbox::StagedFile>> stage_bytes(const contract::Context& context,
+                                                         const Place& place,
+                                                         const std::string& path,
+                                                         std::string_view bytes,
+                                                         bool make_parents) {
+  auto staged = BAWN_TRY(place.files->stage(context, path, {.make_parents = make_parents}));
+  if (auto written = write_all(staged->fd(), bytes); !written) {
+    const std::string directory = directory_of(staged->target());
+    const int made = staged->parents_made();
+    staged.reset();
+    remove_directories(context.detached(), place, directory, made);
+    return std::unexpected(written.error());
+  }
+  return staged;
+}
+
+Result<> set_mtime(int fd, std::int64_t mtime_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  // Before 1970 the rest still counts forwards.
+  const std::int64_t rest = (mtime_ns % kSecond + kSecond) % kSecond;
+  const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+                             {.tv_sec = (mtime_ns - rest) / kSecond, .tv_nsec = rest}};
+  if (futimens(fd, times) != 0) {
+    return std::unexpected(Error::from_errno(errno, "futimens", "cannot set the file's time"));
+  }
+  return {};
+}
+
+void remove_directories(const contract::Context& context, const Place& place, std::string directory,
+                        int count) {
+  for (; count > 0 && place.files->remove_directory(context, directory); --count) {
+    directory = directory_of(directory);
+  }
+}
+
+void Journal::add_directories(std::string directory, int count) {
+  if (count > 0) {
+    directories_.push_back({std::move(directory), count});
+  }
+}
+
+Result<> Journal::undo(const contract::Context& context, Step& step) const {
+  sandbox::FileAgent& files = *place_.files;
+  return std::visit(
+      Overloaded{[&](Replaced& done) -> Result<> {
+                   if (done.old != nullptr) {
+                     return done.old->put_back(context, Condition::same_content(done.now));
+                   }
+                   const auto staged =
+                       BAWN_TRY(stage_bytes(context, place_, done.path, done.before->bytes, false));
+                   BAWN_TRY(set_mtime(staged->fd(), done.before->status.mtime_ns));
+                   (void)BAWN_TRY(
+                       staged->commit(context, {.condition = Condition::same_content(done.now),
+                                                .mode = done.before->status.mode & 0777U}));
+                   return {};
+                 },
+                 [&](Made& done) -> Result<> {
+                   return files.remove_file(context, done.path, Condition::same_content(done.now));
+                 },
+                 [&](Removed& done) -> Result<> {
+                   return done.old->put_back(context, Condition::absent());
+                 },
+                 [&](Renamed& done) -> Result<> {
+                   return files.rename(context, done.to, done.from, Condition::absent(),
+                                       Condition::same_content(done.now));
+                 },
+                 [&](Moded& done) -> Result<> {
+                   (void)BAWN_TRY(files.set_mode(context, done.path, done.mode));
+                   return {};
+                 }},
+      step);
+}
+
+Error Journal::take_back(const contract::Context& context, Error why) {
+  std::vector<std::string> stuck;
+  const contract::Context lasting = context.detached();
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    if (!undo(lasting, *step)) {
+      stuck.push_back(left_behind(place_, *step));
+    }
+  }
+  for (auto made = directories_.rbegin(); made != directories_.rend(); ++made) {
+    remove_directories(lasting, place_, made->path, made->count);
+  }
+  const bool was_empty = steps_.empty();
+  steps_.clear();
+  directories_.clear();
+  if (!stuck.empty()) {
+    return why.wrap(
+        fmt::format("not everything could be put back: {}", fmt::join(stuck, ", and ")));
+  }
+  const auto* const failure = why.find<sandbox::FileFailure>();
+  const bool unknown = failure != nullptr && failure->kind == sandbox::FileFailure::Kind::Late;
+  return was_empty || unknown ? why : why.wrap("nothing was changed");
+}
+
+}  // namespace bawn::files

@@ -1,0 +1,162 @@
+/// \file
+/// What a patch does to the files themselves: which of them stay the same ones, and that a patch
+/// which fails leaves every one as it was.
+#include "tool_fixture.hpp"
+
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace bawn::test {
+namespace {
+
+namespace fs = std::filesystem;
+using contract::Json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kRename =
+    "diff --git a/from b/to\nsimilarity index 100%\nrename from from\nrename to to\n";
+
+class PatchedFiles : public FileToolFixture {
+ protected:
+  ToolAnswer patch(const std::string& text) { return works("apply_patch", Json{{"patch", text}}); }
+};
+
+TEST_F(PatchedFiles, ARenamedFileIsTheSameFile) {
+  server_->put("from", "text\n", 0640);
+  const auto before = status_of("from");
+  const bool attributes = ::setxattr(server_->in("from").c_str(), "user.note", "n", 1, 0) == 0;
+  const ToolAnswer answer = patch(kRename);
+  EXPECT_EQ(answer.structured["files"][0]["change"], "renamed");
+  EXPECT_EQ(answer.structured["files"][0]["from"], server_->in("from").string());
+  const auto after = status_of("to");
+  EXPECT_EQ(after.st_ino, before.st_ino);
+  EXPECT_EQ(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+  EXPECT_EQ(after.st_mode, before.st_mode);
+  char value = 0;
+  if (attributes) {
+    EXPECT_EQ(::getxattr(server_->in("to").c_str(), "user.note", &value, 1), 1);
+  }
+  EXPECT_THAT(names(), ElementsAre("to"));
+}
+
+TEST_F(PatchedFiles, ARenameWithChangesKeepsModeOwnerAndAttributes) {
+  server_->put("from", "one\ntwo\n", 0640);
+  const bool attributes = ::setxattr(server_->in("from").c_str(), "user.note", "n", 1, 0) == 0;
+  patch(
+      "diff --git a/from b/to\nsimilarity index 50%\nrename from from\nrename to to\n--- a/from\n"
+      "+++ b/to\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n");
+  EXPECT_EQ(content("to"), "one\nthree\n");
+  EXPECT_EQ(mode_of("to"), 0640U);
+  char value = 0;
+  if (attributes) {
+    EXPECT_EQ(::getxattr(server_->in("to").c_str(), "user.note", &value, 1), 1);
+  }
+  EXPECT_THAT(names(), ElementsAre("to"));
+}
+
+TEST_F(PatchedFiles, ChainsAndSwapsOfNamesGiveEachItsContent) {
+  server_->put("a", "a\n");
+  server_->put("b", "b\n");
+  const std::string swap =
+      "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n"
+      "diff --git a/b b/a\nsimilarity index 100%\nrename from b\nrename to a\n";
+  patch(swap);
+  EXPECT_EQ(content("a"), "b\n");
+  EXPECT_EQ(content("b"), "a\n");
+  const std::string chain =
+      "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n"
+      "diff --git a/b b/c\nsimilarity index 100%\nrename from b\nrename to c\n";
+  patch(chain);
+  EXPECT_EQ(content("b"), "b\n");
+  EXPECT_EQ(content("c"), "a\n");
+  EXPECT_THAT(names(), ElementsAre("b", "c"));
+}
+
+TEST_F(PatchedFiles, AModeAloneChangesTheFileItself) {
+  server_->put("script", "text\n", 0644);
+  const ino_t file = inode_of("script");
+  const std::string call =
+      changes("apply_patch",
+              Json{{"patch", "diff --git a/script b/script\nold mode 100644\nnew mode 100755\n"}});
+  EXPECT_EQ(mode_of("script"), 0755U);
+  EXPECT_EQ(inode_of("script"), file);
+  works("undo_change", Json{{"call", call}});
+  EXPECT_EQ(mode_of("script"), 0644U);
+  EXPECT_EQ(inode_of("script"), file);
+}
+
+TEST_F(PatchedFiles, TwoSpellingsOfOnePathAreOneFile) {
+  server_->put("d/file", "1\n2\n3\n4\n5\n6\n7\n8\n");
+  patch(
+      "*** Begin Patch\n*** Update File: d/file\n-1\n+one\n*** Update File: ./d//file\n-8\n+eight\n"
+      "*** Update File: " +
+      server_->in("d/file").string() + "\n-4\n+four\n*** End Patch\n");
+  EXPECT_EQ(content("d/file"), "one\n2\n3\nfour\n5\n6\n7\neight\n");
+  patch("--- a/d/./file\n+++ b/d/./file\n@@ -1,2 +1,2 @@\n-one\n+1\n 2\n");
+  EXPECT_EQ(content("d/file"), "1\n2\n3\nfour\n5\n6\n7\neight\n");
+}
+
+TEST_F(PatchedFiles, TwoNamesOfOneFileAreRefusedBeforeAnythingIsWritten) {
+  server_->put("one", "a\n");
+  fs::create_hard_link(server_->in("one"), server_->in("two"));
+  EXPECT_THAT(
+      fails("apply_patch", Json{{"patch",
+                                 "*** Begin Patch\n*** Update File: one\n-a\n+b\n*** Update "
+                                 "File: two\n-a\n+c\n*** End Patch\n"}}),
+      HasSubstr("one and two are one file"));
+  EXPECT_EQ(content("one"), "a\n");
+  EXPECT_EQ(content("two"), "a\n");
+}
+
+TEST_F(PatchedFiles, AFailedPatchGivesBackTheVeryFiles) {
+  server_->put("changed", "old\n", 0640);
+  server_->put("moved", "old\n");
+  server_->put("gone", "old\n");
+  server_->put("mode", "old\n");
+  fs::create_hard_link(server_->in("changed"), server_->in("changed-too"));
+  server_->put("locked/file", "old\n");
+  const auto inodes = [&] {
+    return std::vector<ino_t>{inode_of("changed"), inode_of("changed-too"),
+                              inode_of("moved"),   inode_of("gone"),
+                              inode_of("mode"),    inode_of("locked/file")};
+  };
+  const auto before = inodes();
+  const auto listed = names();
+  // Its directory cannot be written to: found out when everything before it is done.
+  ASSERT_EQ(::chmod(server_->in("locked").c_str(), 0555), 0);
+  const std::string why = fails(
+      "apply_patch",
+      Json{{"patch",
+            "*** Begin Patch\n*** Update File: changed\n-old\n+new\n*** Add File: made/for/it\n"
+            "+new\n*** Update File: moved\n*** Move to: away/there\n-old\n+new\n*** Delete File: "
+            "gone\n*** Delete File: locked/file\n*** End Patch\n"}});
+  EXPECT_THAT(why, HasSubstr("nothing was changed"));
+  ASSERT_EQ(::chmod(server_->in("locked").c_str(), 0755), 0);
+  EXPECT_EQ(inodes(), before);
+  EXPECT_EQ(names(), listed);
+  for (const char* name : {"changed", "changed-too", "moved", "gone", "locked/file"}) {
+    EXPECT_EQ(content(name), "old\n") << name;
+  }
+  EXPECT_EQ(status_of("changed").st_nlink, 2U);
+}
+
+TEST_F(PatchedFiles, ASentenceAboutAPatchSaysPatch) {
+  server_->put("file", "\tone\n");
+  const std::string text =
+      fails("apply_patch", Json{{"patch",
+                                 "*** Begin Patch\n*** Update File: file\n-    one\n+two\n*** "
+                                 "End Patch\n"}});
+  EXPECT_THAT(text, HasSubstr("the patch has spaces"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("old_string")));
+}
+
+TEST_F(PatchedFiles, AMissingLastNewlineIsSaid) {
+  server_->put("file", "one\ntwo");
+  EXPECT_THAT(
+      fails("edit_file", Json{{"path", "file"}, {"old_string", "two\n"}, {"new_string", ""}}),
+      HasSubstr("the file ends without one"));
+}
+
+}  // namespace
+}  // namespace bawn::test
