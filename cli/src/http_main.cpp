@@ -29,6 +29,7 @@ using contract::Result;
 struct Options {
   WallOptions wall;
   LimitOptions limits;
+  bool login_environment = false;
   std::string listen = "127.0.0.1:8808";
   std::string token_file;
   bool check = false;
@@ -70,7 +71,9 @@ Result<int> serve(Options& options) {
   if (!options.token_file.empty()) {
     options.http.tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
   }
-  OwnTools own = BAWN_TRY(make_own_tools(options.wall, options.limits));
+  OwnTools own = BAWN_TRY(
+      make_own_tools(options.wall, options.limits,
+                     options.login_environment ? LoginEnvironment::Yes : LoginEnvironment::No));
   const auto server = BAWN_TRY(make_server(own));
   options.http.context = own.context;
   options.http.on_ready = [&](std::uint16_t port) {
@@ -89,6 +92,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("bawn-http ") + BAWN_VERSION);
   add_wall_options(app, options.wall);
   add_limit_options(app, options.limits);
+  app.add_flag("--login-environment", options.login_environment,
+               "Sessions begin with what the user's profile exports, taken once inside the wall");
   app.add_option("--listen", options.listen, "Address and port to listen at")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();

@@ -31,12 +31,15 @@ using contract::Result;
 struct McpOptions {
   WallOptions wall;
   LimitOptions limits;
+  bool login_environment = false;
   std::optional<std::string> http;
   std::vector<std::string> http_words;  ///< for bawn-http, as they came
 };
 
 Result<int> serve(const McpOptions& options) {
-  OwnTools own = BAWN_TRY(make_own_tools(options.wall, options.limits));
+  OwnTools own = BAWN_TRY(
+      make_own_tools(options.wall, options.limits,
+                     options.login_environment ? LoginEnvironment::Yes : LoginEnvironment::No));
   const auto server = BAWN_TRY(make_server(own));
   const auto end = BAWN_TRY(mcp::serve_stdio(server, {.context = own.context}));
   return finish_serving(own, end.abandoned_calls);
@@ -71,6 +74,9 @@ contract::Error become_http(const McpOptions& options) {
   if (!options.http->empty()) {
     words.insert(words.end(), {"--listen", *options.http});
   }
+  if (options.login_environment) {
+    words.emplace_back("--login-environment");
+  }
   const auto limits = words_of(options.limits);
   words.insert(words.end(), limits.begin(), limits.end());
   words.insert(words.end(), options.http_words.begin(), options.http_words.end());
@@ -91,6 +97,9 @@ void add_mcp(CLI::App& app, Action& chosen) {
       "mcp", "Serve the tools over MCP on stdin and stdout, or with --http over HTTP");
   add_wall_options(*command, options->wall);
   add_limit_options(*command, options->limits);
+  command->add_flag(
+      "--login-environment", options->login_environment,
+      "Sessions begin with what the user's profile exports, taken once inside the wall");
   command
       ->add_option("--http", options->http,
                    "Serve over HTTP at ADDRESS:PORT (127.0.0.1:8808 when left out); further "

@@ -41,12 +41,15 @@ Result<std::vector<contract::ToolPtr>> tools_over(const std::shared_ptr<shell::S
 
 }  // namespace
 
-Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& limits) {
+Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& limits,
+                                LoginEnvironment login) {
   OwnTools own;
   const shell::PoolLimits pool = BAWN_TRY(pool_limits(limits));
   shell::SessionConfig config = BAWN_TRY(configure_sessions(options));
   config.limits.running_exec = limits.calls.value_or(config.limits.running_exec);
-  own.pool = std::make_shared<shell::SessionPool>(std::move(config), pool);
+  own.pool = login == LoginEnvironment::Yes
+                 ? std::make_shared<LoginPool>(std::move(config), pool)
+                 : std::make_shared<shell::SessionPool>(std::move(config), pool);
   auto tools = BAWN_TRY(tools_over(own.pool));
   own.tools = BAWN_TRY(with_log(std::move(tools), own.pool->config().state_dir));
   own.resources = shell::make_output_resources(own.pool);

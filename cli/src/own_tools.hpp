@@ -9,6 +9,7 @@
 #include "bawn/contract/tool.hpp"
 #include "bawn/shell/session_pool.hpp"
 #include "limit_options.hpp"
+#include "login_environment.hpp"
 #include "policy_choice.hpp"
 
 #include <memory>
@@ -28,7 +29,8 @@ struct OwnTools {
 ///
 /// Errors: those of `choose_policy`; what of the wall cannot be had, now and not at the first call;
 /// a workspace or a state directory that cannot be used.
-[[nodiscard]] contract::Result<OwnTools> make_own_tools(const WallOptions& options,
-                                                        const LimitOptions& limits = {});
+[[nodiscard]] contract::Result<OwnTools> make_own_tools(
+    const WallOptions& options, const LimitOptions& limits = {},
+    LoginEnvironment login = LoginEnvironment::No);
 
 }  // namespace bawn::cli

@@ -49,7 +49,7 @@ Result<Launch> aside_launch(Session::Impl& session, const BashRequest& request,
     settings.state = dir.read_side() + launch.files + ".s";
     BAWN_TRY(dir.write_text(launch.files + ".s", state));
   }
-  BAWN_TRY(dir.write_text(launch.files + ".t", request.command, text_trailer()));
+  BAWN_TRY(dir.write_text(launch.files + ".t", request.command, text_trailer(true)));
   BAWN_TRY(dir.write_text(launch.files, aside_script(settings)));
   launch.statuses = BAWN_TRY(dir.make_state_file(launch.files + ".q"));
   launch.argv = {session.config.bash, "--norc", "--noprofile", dir.read_side() + launch.files};

@@ -17,8 +17,12 @@ namespace bawn::shell {
 namespace {
 
 constexpr std::string_view kProbe = "__bd";
-constexpr int kBarrierMs = 400;
-constexpr int kBarrierRounds = 5;
+constexpr std::size_t kNonce = 12;
+constexpr std::size_t kName = 8;
+// A line that a late signal cut off is sent again soon; a machine that is busy elsewhere gets
+// longer.
+constexpr int kBarrierFirstMs = 20;
+constexpr int kBarrierRounds = 7;
 
 std::vector<std::string> poisonous_options(const StepReport& report) {
   std::vector<std::string> options;
@@ -47,8 +51,10 @@ BashCall::BashCall(Session::Impl& session, CallPtr record, BashRequest request,
       session_(session),
       request_(std::move(request)),
       recording_(context.detached()),
-      nonce_(random_name(12)),
-      name_(random_name(8)) {}
+      nonce_(random_name(kNonce + kName)),
+      name_(nonce_.substr(kNonce)) {
+  nonce_.resize(kNonce);
+}
 
 CallScope BashCall::scope() const {
   const sandbox::Child& child = session_.shell()->child();
@@ -116,7 +122,9 @@ Result<> BashCall::send_step() {
   const bool has_input = request_.input || request_.input_open;
   const bool wrapped = !request_.cwd.empty() || !request_.environment.empty();
   const std::string text_name = wrapped ? name_ + ".t" : name_;
-  BAWN_TRY(dir.write_text(text_name, request_.command, text_trailer()));
+  session_.may_trace = session_.may_trace || may_trace(request_.command);
+  BAWN_TRY(
+      dir.write_text(text_name, request_.command + std::string(text_trailer(session_.may_trace))));
   if (wrapped) {
     BAWN_TRY(dir.write_text(
         name_, wrapper_script(dir.read_side() + text_name, session_.absolute(request_.cwd),
@@ -173,7 +181,7 @@ StopResult BashCall::stop() {
 }
 
 bool BashCall::release_streams() {
-  pump_->drain();
+  // All that the foreground printed is in the FIFOs; release_stream() reads more than they hold.
   pump_.reset();
   out_.keep.reset();
   err_.keep.reset();
@@ -183,8 +191,12 @@ bool BashCall::release_streams() {
   dir.remove_output(name_ + ".o");
   dir.remove_output(name_ + ".e");
   dir.remove_text(name_);
-  dir.remove_text(name_ + ".t");
-  dir.remove_text(name_ + ".i");
+  if (!request_.cwd.empty() || !request_.environment.empty()) {
+    dir.remove_text(name_ + ".t");
+  }
+  if (request_.input || request_.input_open) {
+    dir.remove_text(name_ + ".i");
+  }
   return out_held || err_held;
 }
 
@@ -255,7 +267,7 @@ void BashCall::barrier(CallResult& result) {
   for (int round = 0; round < kBarrierRounds && shell.running(); ++round) {
     const std::string nonce = random_name(12);
     if (shell.write_line(fmt::format("__bs {} - 0 kn;__bd", nonce)) &&
-        session_.reports.wait(nonce, shell.child().exit_event(), kBarrierMs)) {
+        session_.reports.wait(nonce, shell.child().exit_event(), kBarrierFirstMs << round)) {
       return;
     }
   }

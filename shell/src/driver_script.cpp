@@ -208,8 +208,13 @@ std::string shell_quote(std::string_view text) {
   return quoted + "'";
 }
 
-std::string_view text_trailer() noexcept {
-  return "\n\n{ __bq=(\"$?\" \"${PIPESTATUS[@]}\"); } 2>/dev/null\n";
+std::string_view text_trailer(bool traced) noexcept {
+  return traced ? "\n\n{ __bq=(\"$?\" \"${PIPESTATUS[@]}\"); } 2>/dev/null\n"
+                : "\n\n__bq=(\"$?\" \"${PIPESTATUS[@]}\")\n";
+}
+
+bool may_trace(std::string_view text) noexcept {
+  return text.find("set") != std::string_view::npos || text.find("shopt") != std::string_view::npos;
 }
 
 std::string_view state_end() noexcept {

@@ -47,8 +47,12 @@ struct AsideSettings {
 [[nodiscard]] std::string shell_quote(std::string_view text);
 
 /// Put behind a call's text, in the same file: keeps the status and pipe statuses of its last
-/// command. The empty lines end a trailing backslash or comment.
-[[nodiscard]] std::string_view text_trailer() noexcept;
+/// command. The empty lines end a trailing backslash or comment. `traced`: hidden from a shell that
+/// prints what it runs (xtrace), for the price of eleven system calls.
+[[nodiscard]] std::string_view text_trailer(bool traced) noexcept;
+
+/// Whether the text holds a word that turns xtrace on; not by way of a file that it sources.
+[[nodiscard]] bool may_trace(std::string_view text) noexcept;
 
 /// A saved state without what would keep a driver from using its own names: its variables, and
 /// attributes such as read-only on PROMPT_COMMAND, IFS and the like.

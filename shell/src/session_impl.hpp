@@ -83,6 +83,7 @@ class Session::Impl {
   std::atomic<std::uint64_t> seen_decisions{0};  ///< of the egress log, in earlier results
   // Of the last report; for the holder of the step slot.
   std::set<int> known_jobs;  ///< inside pids
+  bool may_trace = false;    ///< a text had what turns xtrace on; also in a function
   int last_background = 0;   ///< inside pid of the last job that was put into the background
 
  private:

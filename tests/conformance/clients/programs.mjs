@@ -75,7 +75,7 @@ async function filter() {
 }
 
 async function editor() {
-  const begun = await call('bash', { command: 'vim -u NONE -N written', tty: true, yield_ms: 0 });
+  const begun = await call('bash', { command: `${vim} -u NONE -N written`, tty: true, yield_ms: 0 });
   await typed(begun.call, '', 'written');
   await typed(begun.call, 'ihello from vim\u001b', 'hello from vim');
   const shown = await call('bash_input', { call: begun.call, text: ':wq\r', yield_ms: 0 });
@@ -114,7 +114,7 @@ for i in 1 2 3; do echo $i > f$i; git add f$i; git commit -qm "commit $i"; done;
   const made = await toEnd(await call('bash', { command: setUp }));
   check('a repository of three commits', made.stdout.trim() === '3', made);
   const begun = await call('bash', {
-    command: 'cd repo && GIT_EDITOR="vim -u NONE -N" git rebase -i HEAD~2', tty: true, yield_ms: 0,
+    command: `cd repo && GIT_EDITOR="${vim} -u NONE -N" git rebase -i HEAD~2`, tty: true, yield_ms: 0,
   });
   await typed(begun.call, '', 'pick .* commit 3');
   await typed(begun.call, ':2s/^pick/fixup/\r', 'fixup ');
@@ -141,11 +141,12 @@ async function server() {
   check('and it is stopped', ended.reason === 'cancelled', ended);
 }
 
+const vim = ['vim', 'vim.tiny'].find((name) => has(name));
 if (has('python3')) await attempt('a REPL', repl);
 await attempt('a filter', filter);
-if (has('vim')) await attempt('an editor', editor);
+if (vim) await attempt('an editor', editor);
 if (has('npm')) await attempt('an installer', installer);
-if (has('git') && has('vim')) await attempt('a rebase', rebase);
+if (has('git') && vim) await attempt('a rebase', rebase);
 if (has('python3') && has('curl')) await attempt('a server', server);
 await checkGoodbye(client, transport.pid);
 finish();

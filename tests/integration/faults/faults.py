@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True  # nothing is left in the checkout
@@ -321,6 +322,30 @@ def killed_for_memory(program, root):
     finally:
         until(lambda: not open(os.path.join(group, "cgroup.procs"), encoding="ascii").read(), "an empty group")
         os.rmdir(group)
+
+
+def login_environment(program, root):
+    """What the profile exports is there if the policy lets the name in."""
+    # The temporary directories are other ones inside the wall.
+    with tempfile.TemporaryDirectory(prefix="bawn-test-", dir=os.path.dirname(program)) as home:
+        os.chmod(home, 0o755)
+        with open(os.path.join(home, ".bash_profile"), "w", encoding="ascii") as file:
+            file.write("echo noise\nexport GOPATH='/a b' MY_API_TOKEN=secret\nPATH=$PATH:/opt/mine\n")
+        os.environ["HOME"] = home
+        os.environ.pop("GOPATH", None)
+        plain = Server(program, root)
+        seen = plain.bash("echo \"[$GOPATH]\"; test -r ~/.bash_profile")
+        ends_well(plain)
+        if seen["exit_code"] != 0:
+            print("skipped: the program lies in a directory that is another one inside the wall")
+            sys.exit(SKIPPED)
+        check(seen["stdout"] == "[]\n", "not unless asked for", seen)
+        server = Server(program, root, ["--login-environment"])
+        check(server.bash("echo \"$GOPATH\"")["stdout"] == "/a b\n", "in the shell")
+        check(server.bash("echo $PATH", session="two")["stdout"].endswith(":/opt/mine\n"), "in the next session")
+        check(server.execute("printenv", "GOPATH")["stdout"] == "/a b\n", "in a program beside the shell")
+        check(server.execute("printenv", "MY_API_TOKEN")["exit_code"] == 1, "no name that the policy leaves out")
+        ends_well(server)
 
 
 def closed_standard_streams(program, root):
