@@ -5,12 +5,17 @@
 
 #include "bawn/contract/elicitation.hpp"
 #include "bawn/mcp/http_client.hpp"
+#include "bawn/mcp/oauth.hpp"
+
+#include <curl/curl.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -141,6 +146,55 @@ bool play(const std::string& scenario, Session& session) {
   return std::ranges::all_of(calls, [](std::future<bool>& call) { return call.get(); });
 }
 
+/// Follows the redirect of the suite's authorization page, which asks nobody.
+contract::Result<mcp::AuthorizationReturn> visit(const contract::Context&, const std::string& url) {
+  const std::unique_ptr<CURL, void (*)(CURL*)> easy(curl_easy_init(), curl_easy_cleanup);
+  curl_easy_setopt(easy.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(
+      easy.get(), CURLOPT_WRITEFUNCTION,
+      +[](char*, std::size_t, std::size_t size, void*) { return size; });
+  char* location = nullptr;
+  if (curl_easy_perform(easy.get()) != CURLE_OK ||
+      curl_easy_getinfo(easy.get(), CURLINFO_REDIRECT_URL, &location) != CURLE_OK ||
+      location == nullptr) {
+    return contract::fail(contract::ErrorCode::ToolFailed, "the page led nowhere");
+  }
+  const std::string target = location;
+  std::map<std::string, std::string> fields;
+  for (std::size_t at = target.find('?'); at < target.size();) {
+    const auto end = std::min(target.find('&', at + 1), target.size());
+    const std::string field = target.substr(at + 1, end - at - 1);
+    const auto equals = std::min(field.find('='), field.size());
+    const std::string raw = field.substr(std::min(equals + 1, field.size()));
+    int length = 0;
+    char* const value =
+        curl_easy_unescape(easy.get(), raw.c_str(), static_cast<int>(raw.size()), &length);
+    fields[field.substr(0, equals)] = std::string(value, static_cast<std::size_t>(length));
+    curl_free(value);
+    at = end;
+  }
+  mcp::AuthorizationReturn came{.code = fields["code"], .state = fields["state"]};
+  if (fields.contains("iss")) {
+    came.issuer = fields["iss"];
+  }
+  return came;
+}
+
+std::shared_ptr<mcp::Authorization> authorization_for(const std::string& url) {
+  const auto context = contract::parse_json(environment("MCP_CONFORMANCE_CONTEXT"));
+  const Json given = context && context->is_object() ? *context : Json::object();
+  mcp::OAuthOptions options{
+      .fetch = visit,
+      .store = std::make_shared<mcp::MemoryTokenStore>(),
+      .on_save_error = [](const contract::Error&) {},
+      .redirect_uri = "http://localhost:3000/callback",
+      .client_id = given.value("client_id", ""),
+      .client_secret = given.value("client_secret", ""),
+      .metadata_document = "https://conformance-test.local/client-metadata.json",
+      .registers = true};
+  return mcp::oauth(url, std::move(options)).value_or(nullptr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,10 +208,12 @@ int main(int argc, char** argv) {
                                    .version = "1.0",
                                    .era = modern ? mcp::EraChoice::Modern : mcp::EraChoice::Legacy,
                                    .elicitation = true,
-                                   .log = [](std::string_view line) {
-                                     std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()),
-                                                  line.data());
-                                   }});
+                                   .log =
+                                       [](std::string_view line) {
+                                         std::fprintf(stderr, "%.*s\n",
+                                                      static_cast<int>(line.size()), line.data());
+                                       }},
+                                  {.authorization = authorization_for(argv[1])});
   if (!client) {
     std::fprintf(stderr, "%s\n", client.error().message().c_str());
     return 1;
