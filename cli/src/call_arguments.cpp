@@ -16,7 +16,6 @@ namespace {
 using contract::ErrorCode;
 using contract::fail;
 using contract::Json;
-using contract::quote;
 using contract::Result;
 
 constexpr std::array<std::string_view, 4> kOwnFlags = {"help", "json", "arguments", "answer"};
@@ -36,6 +35,11 @@ std::string type_of(const Json& schema) {
   }
   const auto real = std::ranges::find_if(*type, [](const Json& one) { return one != "null"; });
   return real == type->end() ? "json" : named(*real);
+}
+
+/// A word of the command line in a message; of a long one the start.
+std::string short_quote(std::string_view word) {
+  return contract::quote(contract::text_start(word, 128));
 }
 
 std::string flag_name(std::string_view property) {
@@ -61,7 +65,7 @@ Result<Json> read_value(std::string_view flag, std::string_view type, const std:
     // What is not UTF-8 cannot travel in JSON, and replacing it would name another file.
     const auto copy = contract::parse_json(contract::dump_json(Json(text)));
     if (!copy || *copy != text) {
-      return usage(fmt::format("{} needs UTF-8 text, not {}", flag, quote(text)));
+      return usage(fmt::format("{} needs UTF-8 text, not {}", flag, short_quote(text)));
     }
     return text;
   }
@@ -69,7 +73,7 @@ Result<Json> read_value(std::string_view flag, std::string_view type, const std:
   const bool fits = value && (type == "json" || (type == "boolean" && value->is_boolean()) ||
                               (type != "boolean" && value->is_number()));
   if (!fits && type != "json") {
-    return usage(fmt::format("{} needs a value of type {}, not {}", flag, type, quote(text)));
+    return usage(fmt::format("{} needs a value of type {}, not {}", flag, type, short_quote(text)));
   }
   return value;
 }
@@ -132,7 +136,7 @@ class Reader {
       }
     }
     return usage(fmt::format("{} has no argument {}; `bawn call {} --help` lists them", tool_.name,
-                             quote(name), tool_.name));
+                             short_quote(name), tool_.name));
   }
 
   Result<> take_json(const std::string& name, const std::string& text) {
@@ -170,7 +174,7 @@ class Reader {
 
   Result<> take_positional(const std::string& word) {
     if (next_ >= positional_.size()) {
-      return usage(fmt::format("one word too many for {}: {}", tool_.name, quote(word)));
+      return usage(fmt::format("one word too many for {}: {}", tool_.name, short_quote(word)));
     }
     const Flag& flag = *positional_[next_];
     if (flag.type == "array") {  // takes what is left; dashes in it are its own
@@ -193,7 +197,7 @@ class Reader {
 
   Result<> set(const std::string& property, Json value) {
     if (result_.arguments.contains(property)) {
-      return usage(fmt::format("the argument {} is given twice", quote(property)));
+      return usage(fmt::format("the argument {} is given twice", short_quote(property)));
     }
     result_.arguments[property] = std::move(value);
     return {};

@@ -3,6 +3,7 @@
 #include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/executor.hpp"
 #include "bawn/contract/output_check.hpp"
+#include "bawn/contract/quote.hpp"
 #include "call_text.hpp"
 
 #include <mutex>
@@ -69,9 +70,30 @@ std::string line(std::string text) {
 
 /// Arguments that the tool's own description refuses are wrong words, like an unknown flag.
 CallExit exit_of(const contract::Error& error) {
-  return contract::call_problem(error) == contract::CallProblem::InvalidInput
-             ? CallExit::Usage
-             : CallExit::ToolFailed;
+  const bool refused = contract::call_problem(error) == contract::CallProblem::InvalidInput ||
+                       error.message().starts_with("invalid arguments:");
+  return refused ? CallExit::Usage : CallExit::ToolFailed;
+}
+
+/// A line for a terminal, which would obey control characters: they are written as `\x1b`.
+std::string harmless_line(std::string_view text) {
+  const std::string quoted = contract::quote(text);
+  std::string out;
+  for (std::size_t i = 1; i + 1 < quoted.size(); ++i) {
+    const bool escaped = quoted[i] == '\\' && (quoted[i + 1] == '"' || quoted[i + 1] == '\\');
+    out += quoted[escaped ? ++i : i];
+  }
+  return out;
+}
+
+/// The same for each line of a text.
+std::string harmless(std::string_view text) {
+  std::string out;
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    out += harmless_line(text.substr(0, end)) + '\n';
+    text.remove_prefix(end + 1);
+  }
+  return out + harmless_line(text);
 }
 
 }  // namespace
@@ -104,7 +126,7 @@ Printed print_call(const CallAnswer& answer, bool json) {
   if (json) {
     printed.out = line(contract::dump_json(outcome_json(outcome)));
   } else if (outcome.error) {
-    printed.err = line("Error: " + outcome.error->message());
+    printed.err = line("Error: " + harmless(outcome.error->message()));
   } else {
     printed.out = line(contract::output_text(outcome.result));
   }

@@ -88,6 +88,11 @@ TEST(CallArguments, AWrongWordIsNamedInOneSentence) {
   EXPECT_EQ(read({"--path", "a", "--path=b"}), R"(the argument "path" is given twice)");
   EXPECT_EQ(read({"--recursive=maybe"}),
             R"(--recursive needs a value of type boolean, not "maybe")");
+  const std::string endless(100'000, 'x');
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"--" + endless}, {"--max-bytes", endless}, {"--recursive=" + endless}}) {
+    EXPECT_LT(read(words).size(), 300U);
+  }
 }
 
 TEST(CallText, HelpComesFromTheDescription) {  // C-220, C-221

@@ -1,5 +1,6 @@
 #include "call_run.hpp"
 
+#include "bawn/contract/call_problem.hpp"
 #include "bawn/contract/make_tool.hpp"
 
 #include <gmock/gmock.h>
@@ -55,6 +56,25 @@ TEST(CallRun, AFailureIsOneLineOnStandardErrorAndStatusOne) {  // C-221
   EXPECT_EQ(printed.err, "Error: tool \"t\" panicked: boom\n");
   EXPECT_EQ(static_cast<int>(printed.status), 1);
   EXPECT_THAT(call(failing, {.json = true}).out, HasSubstr(R"("error":{"code":"tool_panicked")"));
+}
+
+TEST(CallRun, ArgumentsThatTheToolRefusesAreStatusTwoWhoeverSaysSo) {  // C-49, C-221
+  const auto refusing = [](const contract::Error& error) {
+    return call(tool(
+        [error](const Context&, const contract::Call&) -> contract::Outcome { return error; }));
+  };
+  EXPECT_EQ(static_cast<int>(refusing(contract::violation("a: no")).status), 2);
+  const contract::Error said(contract::ErrorCode::InvalidArgument, "invalid arguments: a: no");
+  EXPECT_EQ(static_cast<int>(refusing(said).status), 2);
+  const contract::Error other(contract::ErrorCode::InvalidArgument, "no such place");
+  EXPECT_EQ(static_cast<int>(refusing(other).status), 1);
+}
+
+TEST(CallRun, AnErrorsControlCharactersAreShownAndNotSentToTheTerminal) {
+  const auto failing = tool([](const Context&, const contract::Call&) -> contract::Outcome {
+    return contract::Error(contract::ErrorCode::NotFound, "no file \x1b[2J\u202e\nplain line\n");
+  });
+  EXPECT_EQ(call(failing).err, "Error: no file \\x1b[2J\\u202e\nplain line\n");
 }
 
 TEST(CallRun, AQuestionWithoutAnAnswerIsPrintedAndIsStatusThree) {  // C-221
