@@ -107,8 +107,21 @@ void add_doctor(CLI::App& app, Action& chosen) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("doctor", "Try each layer of the wall on this machine");
   command->add_flag("--json", *as_json, "Print one JSON document");
-  command->callback(
-      [as_json, &chosen] { chosen = [as_json] { return print_findings(*as_json); }; });
+  auto audit = std::make_shared<bool>(false);
+  auto seccomp = std::make_shared<bool>(false);
+  CLI::Option* about_audit = command->add_flag(
+      "--audit", *audit, "Say whether the kernel records denials, and how to switch that on");
+  command
+      ->add_flag("--seccomp", *seccomp,
+                 "Print the system call filter: each rule with its reason; with --json the program")
+      ->excludes(about_audit);
+  command->callback([=, &chosen] {
+    chosen = [=] {
+      return *audit     ? print_audit(*as_json)
+             : *seccomp ? print_seccomp(*as_json)
+                        : print_findings(*as_json);
+    };
+  });
 }
 
 }  // namespace bawn::cli

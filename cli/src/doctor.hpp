@@ -29,6 +29,11 @@ struct Findings {
 /// Tries everything. Blocking: some tens of milliseconds.
 [[nodiscard]] contract::Result<Findings> examine();
 
+/// Whether the kernel's records of denials can be read, in words; the exit status.
+int print_audit(bool as_json);
+/// The table of the system call filter; with `as_json` also the program of the default policy here.
+int print_seccomp(bool as_json);
+
 [[nodiscard]] contract::Json to_json(const Findings& findings);
 [[nodiscard]] std::string to_text(const Findings& findings);
 

@@ -76,6 +76,18 @@ void tell_connections(const sandbox::Warden& warden, contract::Json& report) {
   report["connections"] = std::move(connections);
 }
 
+/// What the kernel recorded as denied.
+void tell_denials(const sandbox::Wall& wall, contract::Json& report) {
+  if (wall.audit == nullptr) {
+    return;
+  }
+  contract::Json denials = contract::Json::array();
+  for (const sandbox::AuditDenial& denial : wall.audit->denials(0)) {
+    denials.push_back(to_json(denial));
+  }
+  report["denials"] = std::move(denials);
+}
+
 /// What no layer could hold is said when the command is over; a report without the member means
 /// that nobody looked.
 void tell_changes(const sandbox::Wall& wall, contract::Json& report) {
@@ -124,6 +136,7 @@ Result<int> run_command(const RunOptions& options) {
   auto status = wait_for(*child, *wall.warden, signals, timeout, options.command.front());
   contract::Json told = contract::to_json(wall.warden->report());
   tell_connections(*wall.warden, told);
+  tell_denials(wall, told);
   tell_changes(wall, told);
   if (wall.watch != nullptr || told.contains("connections")) {
     BAWN_TRY(report.write(told));

@@ -168,7 +168,7 @@ KernelFeatures assume_features() {
   look_at_seccomp(features);
   look_at_namespaces(features);
   look_at_cgroup(features);
-  features.audit = no("the kernel's Landlock records are not read by this version");
+  features.audit = no("not asked about, since it takes a while");
   features.yama_restricted = read_number("/proc/sys/kernel/yama/ptrace_scope", 0) >= 2;
   if (const char* off = std::getenv("BAWN_FEATURES_OFF"); off != nullptr) {
     take_away(features, off);

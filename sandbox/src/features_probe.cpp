@@ -5,6 +5,7 @@
 #include "bawn/os/pidfd.hpp"
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/spawn.hpp"
+#include "bawn/sandbox/audit.hpp"
 #include "bawn/sandbox/features.hpp"
 #include "warden_program.hpp"
 
@@ -24,6 +25,18 @@ namespace bawn::sandbox {
 namespace {
 
 using contract::Result;
+
+Feature ask_audit(int landlock_abi) {
+  const AuditState state = audit_state(landlock_abi);
+  if (!state.has_landlock) {
+    return {false, "Landlock writes records from ABI 7 (Linux 6.15) on"};
+  }
+  if (!state.readable.available) {
+    return state.readable;
+  }
+  return state.enabled ? Feature{true, ""}
+                       : Feature{false, "auditing is switched off; bawn doctor --audit says more"};
+}
 
 /// All that the program prints, until it ends.
 Result<std::string> run_probe_program() {
@@ -114,6 +127,7 @@ void apply_probe(KernelFeatures& features, std::string_view output) {
 
 KernelFeatures probe_features() {
   KernelFeatures features = assume_features();
+  features.audit = ask_audit(features.landlock_abi);
   if (!features.user_namespace.available && !features.seccomp_notify.available) {
     return features;
   }

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace bawn::sandbox {
@@ -44,24 +45,32 @@ scmp_arg_cmp compile_test(const ArgTest& test) {
   return compare;
 }
 
-/// The number on this machine, or a negative one when the machine has no such call.
+/// What libseccomp adds rules by: the number on the machine that this runs on, which it translates,
+/// or a negative one when no machine has such a call.
 int number_of(const SeccompRule& rule) {
   const int number = seccomp_syscall_resolve_name(rule.name);
-  if (number != __NR_SCMP_ERROR) {
-    return number;
-  }
-  return rule.number;
+  return number != __NR_SCMP_ERROR ? number : rule.number;
 }
 
-Result<> add_rule(const Filter& filter, const SeccompRule& rule) {
+/// clone(2)'s flags are its second argument on s390.
+bool takes_flags_second(std::uint32_t architecture, const SeccompRule& rule) {
+  return (architecture == SCMP_ARCH_S390 || architecture == SCMP_ARCH_S390X) &&
+         std::string_view(rule.name) == "clone";
+}
+
+Result<> add_rule(const Filter& filter, std::uint32_t architecture, const SeccompRule& rule) {
   const int number = number_of(rule);
-  if (number < 0) {
+  // A number without a name is taken for the own machine only: for others there is nothing to
+  // translate it by.
+  const bool nameless = seccomp_syscall_resolve_name(rule.name) == __NR_SCMP_ERROR;
+  if (number == __NR_SCMP_ERROR || (nameless && architecture != seccomp_arch_native())) {
     return {};
   }
   std::vector<scmp_arg_cmp> tests;
   tests.reserve(rule.tests.size());
   for (const ArgTest& test : rule.tests) {
     tests.push_back(compile_test(test));
+    tests.back().arg += takes_flags_second(architecture, rule) ? 1U : 0U;
   }
   const int error =
       seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(static_cast<unsigned int>(rule.error)),
@@ -95,7 +104,6 @@ Result<std::vector<BpfInstruction>> export_program(const Filter& filter) {
   return program;
 }
 
-#ifdef __x86_64__
 /// x32 calls share the machine's architecture number and are told apart by bit 30 of the call's
 /// number only. They get ENOSYS, as from a kernel without them; libseccomp alone would kill.
 std::vector<BpfInstruction> answer_x32(const std::vector<BpfInstruction>& program) {
@@ -111,38 +119,50 @@ std::vector<BpfInstruction> answer_x32(const std::vector<BpfInstruction>& progra
   whole.insert(whole.end(), program.begin(), program.end());
   return whole;
 }
-#endif
+
+/// A filter for that architecture alone.
+Result<Filter> make_filter(std::uint32_t architecture) {
+  Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  int error = filter ? 0 : -EINVAL;
+  // In this order: one filter holds architectures of one byte order only.
+  if (error == 0 && architecture != seccomp_arch_native()) {
+    error = seccomp_arch_remove(filter.get(), SCMP_ARCH_NATIVE);
+    error = error != 0 ? error : seccomp_arch_add(filter.get(), architecture);
+  }
+  // A foreign architecture's calls have other numbers: the filter could not tell them apart. Level
+  // 2 makes a balanced tree of the calls.
+  for (const auto& [attribute, value] : {std::pair{SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS},
+                                         std::pair{SCMP_FLTATR_CTL_OPTIMIZE, 2U}}) {
+    error = error != 0 ? error : seccomp_attr_set(filter.get(), attribute, value);
+  }
+  if (error != 0) {
+    return contract::fail(ErrorCode::Unsupported,
+                          fmt::format("seccomp filters cannot be compiled for this machine: {}",
+                                      std::strerror(-error)));
+  }
+  return filter;
+}
 
 }  // namespace
+
+Result<std::vector<BpfInstruction>> compile_filter(std::uint32_t architecture, const Policy& policy,
+                                                   const SeccompSituation& situation) {
+  const Filter filter = BAWN_TRY(make_filter(architecture));
+  for (const SeccompRule& rule : seccomp_rules()) {
+    if (applies(rule, policy, situation)) {
+      BAWN_TRY(add_rule(filter, architecture, rule));
+    }
+  }
+  auto program = BAWN_TRY(export_program(filter));
+  return architecture == SCMP_ARCH_X86_64 ? answer_x32(program) : std::move(program);
+}
 
 Result<SeccompPlan> plan_seccomp(const Policy& policy, const SeccompSituation& situation) {
   SeccompPlan plan;
   if (!policy.enforce || policy.seccomp == LayerMode::Off) {
     return plan;
   }
-  const Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
-  if (!filter) {
-    return contract::fail(ErrorCode::Unsupported,
-                          "seccomp filters cannot be compiled for this machine");
-  }
-  // A foreign architecture's calls have other numbers: the filter could not tell them apart. Level
-  // 2 makes a balanced tree of the calls.
-  for (const auto& [attribute, value] : {std::pair{SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS},
-                                         std::pair{SCMP_FLTATR_CTL_OPTIMIZE, 2U}}) {
-    if (const int error = seccomp_attr_set(filter.get(), attribute, value); error != 0) {
-      return std::unexpected(
-          Error::from_errno(-error, "seccomp_attr_set", "cannot compile the filter"));
-    }
-  }
-  for (const SeccompRule& rule : seccomp_rules()) {
-    if (applies(rule, policy, situation)) {
-      BAWN_TRY(add_rule(filter, rule));
-    }
-  }
-  plan.program = BAWN_TRY(export_program(filter));
-#ifdef __x86_64__
-  plan.program = answer_x32(plan.program);
-#endif
+  plan.program = BAWN_TRY(compile_filter(seccomp_arch_native(), policy, situation));
   plan.apply = true;
   plan.missing.emplace_back("openat2 can create a setuid file: its mode is behind a pointer");
   return plan;

@@ -3,8 +3,10 @@
 #include "kernel_abi.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -142,7 +144,7 @@ void add_marks_on_files(Table& table) {
     table.refuse_if("mknod", {has_bits(1, bit)}, EPERM, reason);
     table.refuse_if("mknodat", {has_bits(2, bit)}, EPERM, reason);
     // The mode counts only with O_CREAT or O_TMPFILE; without them the register may hold anything.
-    for (const std::uint64_t flag : {std::uint64_t{O_CREAT}, std::uint64_t{020000000}}) {
+    for (const std::uint64_t flag : {std::uint64_t{O_CREAT}, std::uint64_t{__O_TMPFILE}}) {
       table.refuse_if("open", {has_bits(1, flag), has_bits(2, bit)}, EPERM, reason);
       table.refuse_if("openat", {has_bits(2, flag), has_bits(3, bit)}, EPERM, reason);
     }
@@ -151,16 +153,16 @@ void add_marks_on_files(Table& table) {
   table.refuse({"setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
                 "setxattrat", "removexattrat", "file_setattr"},
                EOPNOTSUPP, "file capabilities and access lists would outlive the session");
-  for (const std::uint64_t command : {0x40086602ULL, 0x40046602ULL, 0x401c5820ULL}) {
+  for (const std::uint64_t command : {FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR}) {
     table.refuse_if("ioctl", {low_half(1, command)}, EPERM,
                     "file flags can be set through a descriptor opened for reading");
   }
 }
 
 void add_terminals(Table& table) {
-  table.refuse_if("ioctl", {low_half(1, 0x5412)}, EPERM, "TIOCSTI types into a terminal");
-  table.refuse_if("ioctl", {low_half(1, 0x541c)}, EPERM, "TIOCLINUX pastes into a console");
-  table.refuse_if("ioctl", {low_half(1, 0x5423)}, EPERM, "TIOCSETD loads line disciplines");
+  table.refuse_if("ioctl", {low_half(1, TIOCSTI)}, EPERM, "TIOCSTI types into a terminal");
+  table.refuse_if("ioctl", {low_half(1, TIOCLINUX)}, EPERM, "TIOCLINUX pastes into a console");
+  table.refuse_if("ioctl", {low_half(1, TIOCSETD)}, EPERM, "TIOCSETD loads line disciplines");
 }
 
 void add_other_processes(Table& table) {

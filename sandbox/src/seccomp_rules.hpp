@@ -43,11 +43,20 @@ struct SeccompRule {
   const char* reason;
 };
 
-/// All rules there are.
+/// All rules there are. Constants are those of the machine that this is built for.
 [[nodiscard]] const std::vector<SeccompRule>& seccomp_rules();
 
 /// True when `rule` belongs into the filter of `policy` in `situation`.
 [[nodiscard]] bool applies(const SeccompRule& rule, const Policy& policy,
                            const SeccompSituation& situation) noexcept;
+
+/// The rules that apply, compiled for one architecture of libseccomp (SCMP_ARCH_*). Every other ABI
+/// of that machine is closed: a call by it kills the process, but for x32, which gets ENOSYS. For
+/// another machine than this one, calls that libseccomp does not know by name are left out.
+///
+/// Errors: Unsupported (libseccomp does not know the architecture), ResourceExhausted, Internal.
+[[nodiscard]] Result<std::vector<BpfInstruction>> compile_filter(std::uint32_t architecture,
+                                                                 const Policy& policy,
+                                                                 const SeccompSituation& situation);
 
 }  // namespace bawn::sandbox

@@ -21,7 +21,15 @@ Result<Wall> raise_with(const KernelFeatures& features, const WallRequest& reque
   Wall wall;
   wall.plan = std::move(planned.plan);
   wall.scratch = std::move(planned.scratch);
+  // Joined before there is a domain. For most users and places there is none, which is no failure.
+  constexpr int kRecords = 7;
+  if (features.is_root && wall.plan.landlock.abi >= kRecords) {
+    wall.audit = AuditLog::open().value_or(nullptr);
+  }
   wall.warden = BAWN_TRY(Warden::start(wall.plan, request.warden));
+  if (wall.audit != nullptr) {
+    wall.audit->follow(wall.warden->pid());
+  }
   wall.watch = ProtectedWatch::start(planned.place, wall.plan.namespaces.clone_flags != 0);
   return wall;
 }

@@ -121,7 +121,38 @@ int make_file(const char* path) noexcept {
   return 0;
 }
 
+/// The first mask of a kind, open by its own mount: the others are clones of it, which keep its
+/// attributes. One file system is made and taken down instead of a dozen; and by descriptor, since
+/// a later mount may hide the path.
+struct FirstMask {
+  int fd = -1;
+
+  void remember(const char* target) noexcept { fd = open(target, O_PATH | O_CLOEXEC); }
+  void forget() noexcept {
+    if (fd >= 0) {
+      close(fd);
+    }
+    fd = -1;
+  }
+  int clone_onto(const char* target) const noexcept {
+    const int tree = static_cast<int>(syscall(
+        SYS_open_tree, fd, "",
+        kTreeClone | static_cast<unsigned>(O_CLOEXEC) | static_cast<unsigned>(AT_EMPTY_PATH)));
+    if (tree < 0) {
+      return errno;
+    }
+    const int errnum = attach(tree, target);
+    close(tree);
+    return errnum;
+  }
+};
+FirstMask directory_mask;
+FirstMask null_mask;  ///< of files where the session has no empty file of its own
+
 int mask_file(const Entry& entry) noexcept {
+  if (entry.source[0] == '\0' && null_mask.fd >= 0) {
+    return null_mask.clone_onto(entry.target);
+  }
   const int tree = static_cast<int>(syscall(SYS_open_tree, AT_FDCWD,
                                             entry.source[0] != '\0' ? entry.source : "/dev/null",
                                             kTreeClone | O_CLOEXEC));
@@ -132,12 +163,23 @@ int mask_file(const Entry& entry) noexcept {
   int errnum = set_attributes(tree, "", {kReadOnly | kNoSuid | kNoDev, 0, 0, 0}, false);
   errnum = errnum != 0 ? errnum : attach(tree, entry.target);
   close(tree);
+  if (errnum == 0 && entry.source[0] == '\0') {
+    null_mask.remember(entry.target);
+  }
   return errnum;
 }
 
 int mask_directory(const char* target) noexcept {
-  return result_of(mount("tmpfs", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-                         "size=4k,nr_inodes=2,mode=000"));
+  if (directory_mask.fd >= 0) {
+    return directory_mask.clone_onto(target);
+  }
+  const int errnum =
+      result_of(mount("tmpfs", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                      "size=4k,nr_inodes=2,mode=000"));
+  if (errnum == 0) {
+    directory_mask.remember(target);
+  }
+  return errnum;
 }
 
 constexpr const char* kDevices[] = {"null", "zero", "full", "random", "urandom", "tty"};
@@ -297,6 +339,8 @@ Failure apply_mounts(const PlanView& plan, Confirmed& confirmed) noexcept {
       tree = 0;
     }
   }
+  directory_mask.forget();
+  null_mask.forget();
   umask(mask);
   return {};
 }

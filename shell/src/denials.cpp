@@ -1,5 +1,7 @@
 #include "denials.hpp"
 
+#include "bawn/contract/quote.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
+#include <set>
+#include <utility>
 
 namespace bawn::shell {
 
@@ -96,6 +101,54 @@ std::string expand(const std::string& path, const std::string& home) {
   return path.starts_with("~/") ? home + path.substr(1) : path;
 }
 
+/// Each target once: a program that tries again says nothing new.
+void add(std::vector<Denial>& denials, Denial denial) {
+  const bool known = std::any_of(denials.begin(), denials.end(), [&](const Denial& other) {
+    return other.op == denial.op && other.target == denial.target;
+  });
+  if (!known && denials.size() < kMaxDenials) {
+    denials.push_back(std::move(denial));
+  }
+}
+
+/// The host numbers of processes that were seen to be the call's, and of what they started as far
+/// as the kernel's records say.
+std::set<int> call_tree(const CallResult& result) {
+  std::set<int> pids;
+  for (const Survivor& process : result.survivors) {
+    pids.insert(process.pid);
+  }
+  // Of exec only: the shell of an earlier call is the same process, and records may come late.
+  if (result.record && result.record->is_object() && result.record->contains("pgid")) {
+    pids.insert(result.record->value("pid", 0));
+  }
+  for (const sandbox::AuditDenial& denial : result.recorded_denials) {
+    if (denial.pid != 0 && pids.contains(denial.parent_pid)) {
+      pids.insert(denial.pid);
+    }
+  }
+  pids.erase(0);
+  return pids;
+}
+
+Denial from_record(const sandbox::AuditDenial& recorded, const std::set<int>& tree) {
+  std::string target = !recorded.path.empty() ? recorded.path : recorded.address;
+  if (target.empty() && recorded.target_pid != 0) {
+    target = fmt::format("process {}", recorded.target_pid);
+  }
+  return {
+      .op = std::string(recorded.op()),
+      .target = contract::plain_or_quoted(target),
+      .layer = "landlock",
+      .rule = fmt::format("{}", fmt::join(recorded.blockers, ", ")),
+      .hint = "The kernel refused it under this policy; ask for a wider one where it is needed.",
+      .evidence = "audit",
+      .confirmed = true,
+      .of_call = tree.contains(recorded.pid),
+      .pid = recorded.pid,
+      .program = contract::plain_or_quoted(recorded.program)};
+}
+
 std::optional<Denial> judge_path(const std::string& path, const DenialContext& context) {
   const sandbox::Policy& policy = *context.policy;
   Denial denial;
@@ -175,13 +228,14 @@ std::vector<Denial> confirmed_denials(const CallResult& result) {
                   .rule = decision.rule,
                   .hint = is_bind ? "Listen on 127.0.0.1."
                                   : "Ask the user to name this host and port in the policy.",
-                  .evidence = std::string(decision.evidence())};
-    const bool known = std::any_of(denials.begin(), denials.end(), [&](const Denial& other) {
-      return other.op == denial.op && other.target == denial.target;
-    });
-    if (!known && denials.size() < kMaxDenials) {
-      denials.push_back(std::move(denial));
-    }
+                  .evidence = std::string(decision.evidence()),
+                  .confirmed = true,
+                  .program = {}};
+    add(denials, std::move(denial));
+  }
+  const std::set<int> tree = call_tree(result);
+  for (const sandbox::AuditDenial& recorded : result.recorded_denials) {
+    add(denials, from_record(recorded, tree));
   }
   return denials;
 }
@@ -206,7 +260,8 @@ std::vector<Denial> possible_denials(const CallResult& result, const DenialConte
                          .target = "network",
                          .layer = context.confinement->by,
                          .rule = "network: none",
-                         .hint = "This session has no network; ask for a policy that has."});
+                         .hint = "This session has no network; ask for a policy that has.",
+                         .program = {}});
     }
     if (!denials.empty()) {
       break;

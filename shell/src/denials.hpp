@@ -1,7 +1,7 @@
 /// \file
-/// Denials: what the proxy and the supervisor of connect(2) refused, which is certain, and by
-/// replay what of a failed call the policy would refuse. Since a command's words may lie, the
-/// second only ever says "possible", and nothing is widened by it.
+/// Denials: what the kernel's records, the proxy and the supervisor of connect(2) say, which is
+/// certain, and by replay what of a failed call the policy would refuse. Since a command's words
+/// may lie, the second only ever says "possible", and nothing is widened by it.
 #pragma once
 
 #include "bawn/contract/confinement.hpp"
@@ -16,12 +16,17 @@
 namespace bawn::shell {
 
 struct Denial {
-  std::string op;      ///< "read", "write", "connect"
+  std::string op;  ///< "read", "write", "execute", "connect", "bind", "signal", "trace", "mount"
   std::string target;  ///< path or address
   std::string layer;   ///< the layers of the session that hold the rule
   std::string rule;
   std::string hint;
-  std::string evidence = "possible";  ///< or "proxy", "notification": then it is certain
+  std::string evidence = "replay";  ///< or "audit", "proxy", "notification"
+  bool confirmed = false;           ///< by those who refused it; what replay finds never is
+  /// True when the process was seen in the call's tree; else it is the session's.
+  bool of_call = false;
+  int pid = 0;          ///< host number; 0 = not known
+  std::string program;  ///< absolute path; empty = not known
 };
 
 /// What the policy is asked about.

@@ -177,6 +177,12 @@ void Session::Impl::complete(CallResult& result) {
       }
     }
   }
+  if (audit != nullptr) {
+    result.recorded_denials = audit->denials(seen_records.load());
+    if (!result.recorded_denials.empty()) {
+      seen_records.store(result.recorded_denials.back().number);
+    }
+  }
   for (const std::string& id : calls.take_unseen()) {
     result.notes.push_back(fmt::format(
         "Call {} was cancelled before its result was seen; bash_output shows what it printed.",

@@ -80,6 +80,8 @@ class Session::Impl {
   /// Null where a wall was brought along, or has nothing to watch. Set before the first call.
   std::shared_ptr<sandbox::ProtectedWatch> watch;
   OomWatch memory_kills;                         ///< since the session was last idle
+  std::shared_ptr<sandbox::AuditLog> audit;
+  std::atomic<std::uint64_t> seen_records{0};  ///< of `audit`, in earlier results
   std::atomic<std::uint64_t> seen_decisions{0};  ///< of the egress log, in earlier results
   // Of the last report; for the holder of the step slot.
   std::set<int> known_jobs;  ///< inside pids

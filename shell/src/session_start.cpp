@@ -22,6 +22,7 @@ Result<std::shared_ptr<Session>> Session::start(SessionConfig config) {
   auto session = BAWN_TRY(
       start_inside(std::move(config), directory, std::move(wall.warden), std::move(environment)));
   session->impl_->watch = std::move(wall.watch);
+  session->impl_->audit = std::move(wall.audit);
   return session;
 }
 

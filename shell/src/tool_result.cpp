@@ -128,8 +128,8 @@ std::string remarks(const CallResult& result, const std::vector<Denial>& denials
   }
   for (const Denial& denial : denials) {
     add(fmt::format("{} by the wall: {} {} ({}; {}). {}",
-                    denial.evidence == "possible" ? "possibly refused" : "refused", denial.op,
-                    denial.target, denial.layer, denial.rule, denial.hint));
+                    denial.confirmed ? "refused" : "possibly refused", denial.op, denial.target,
+                    denial.layer, denial.rule, denial.hint));
   }
   for (const sandbox::ProtectedChange& change : result.protected_changes) {
     add(fmt::format("protected name {}: {}; programs outside obey it, so look at it first",
@@ -202,6 +202,10 @@ CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials)
                              .layer = denial.layer,
                              .rule = denial.rule,
                              .evidence = denial.evidence,
+                             .certainty = denial.confirmed ? "confirmed" : "possible",
+                             .scope = denial.of_call || !denial.confirmed ? "call" : "session",
+                             .pid = denial.pid,
+                             .exe = denial.program,
                              .hint = denial.hint});
   }
   for (const sandbox::ProtectedChange& change : result.protected_changes) {

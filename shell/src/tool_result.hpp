@@ -83,19 +83,29 @@ struct DenialEntry {
   std::string layer;
   std::string rule;
   std::string evidence;
+  std::string certainty;
+  std::string scope;
+  int pid = 0;
+  std::string exe;
   std::string hint;
 
   static constexpr auto describe() {
     using contract::field;
     return contract::fields(
-        field("op", &DenialEntry::op).desc("read, write, connect or bind"),
+        field("op", &DenialEntry::op)
+            .desc("read, write, execute, connect, bind, signal, trace or mount"),
         field("target", &DenialEntry::target).desc("Path or address"),
         field("layer", &DenialEntry::layer).desc("What would have refused it"),
         field("rule", &DenialEntry::rule).desc("The policy's rule"),
         field("evidence", &DenialEntry::evidence)
-            .desc(
-                "proxy, notification = refused for certain, in the session since its last result; "
-                "possible = concluded from the policy and the command's own words"),
+            .desc("audit (the kernel's record), proxy, notification; or replay: concluded from the "
+                  "policy and the command's own words"),
+        field("certainty", &DenialEntry::certainty)
+            .desc("confirmed by those who refused it, or possible; replay is never more"),
+        field("scope", &DenialEntry::scope)
+            .desc("call, or session: refused in the session since its last result"),
+        field("pid", &DenialEntry::pid).desc("Process id on the host, 0 when it is not known"),
+        field("exe", &DenialEntry::exe).desc("Its program, empty when it is not known"),
         field("hint", &DenialEntry::hint).desc("What to do instead"));
   }
 };

@@ -13,7 +13,7 @@ usage: BAWN=PROGRAM BAWN_PROBES=FOLDER run.sh [OPTIONS]
   --policy ws|ro|net   workspace-write (default), read-only or open-net
   --modes LIST         of root, user, root-none, user-none ("none" = without namespaces);
                        default: all four, or the user's two when not started by root
-  --peers              bubblewrap and firejail too, where they are installed
+  --peers              bubblewrap, firejail, codex and srt too, where they are installed
   --only IDS           only these probes, e.g. F01,P (a letter stands for its group)
   --base DIR           where the arenas go: outside /tmp, which is private inside the wall
   --results DIR        keep logs and JSON there
@@ -119,6 +119,33 @@ run_mode() {
   rm -rf "$arena"
 }
 
+# Two that npm brings: `npm install @openai/codex @anthropic-ai/sandbox-runtime`, with their commands
+# in PATH. They get the same secrets to deny where they can be told.
+run_npm_peers() {
+  local who settings secret denied=''
+  who=$([ "$(id -u)" -eq 0 ] && echo root || echo user)
+  if command -v codex >/dev/null; then
+    # Below the temporary directory it refuses to keep its files.
+    mkdir -p "$scratch/codex-home"
+    run_mode "codex-$who" root /usr/bin/env "CODEX_HOME=$scratch/codex-home" \
+      "$(command -v codex)" sandbox -P :workspace --
+  else
+    printf 'probe: codex is not in PATH, so it is not shown\n' >&2
+  fi
+  if command -v srt >/dev/null; then
+    for secret in .ssh .aws .config/gcloud .kube .docker .netrc .npmrc .pypirc .config/gh .gnupg \
+      .git-credentials .bash_history; do
+      denied+="\"~/$secret\", "
+    done
+    settings=$scratch/srt.json
+    printf '{"filesystem": {"allowWrite": ["."], "denyWrite": [], "denyRead": [%s"/etc/shadow"]},
+      "network": {"allowedDomains": [], "deniedDomains": []}}\n' "$denied" >"$settings"
+    run_mode "srt-$who" root "$(command -v srt)" --settings "$settings"
+  else
+    printf 'probe: srt is not in PATH, so it is not shown\n' >&2
+  fi
+}
+
 # {ws} is replaced by the harness.
 wall=("$bawn" run --policy "$preset" --workspace '{ws}' --)
 without=(/usr/bin/env BAWN_FEATURES_OFF=namespaces "${wall[@]}")
@@ -151,6 +178,7 @@ if $peers; then
   else
     printf 'probe: firejail is not installed, so it is not shown\n' >&2
   fi
+  run_npm_peers
 fi
 
 if ! /usr/bin/python3 "$here/table.py" "$results" "$policy" && $strict; then

@@ -5,6 +5,7 @@
 #include "bawn/sandbox/plan.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bawn::test {
@@ -51,13 +52,19 @@ inline sandbox::KernelFeatures full_features(int landlock_abi = 7) {
   return features;
 }
 
-/// One kernel for each ABI 0 to 9, with and without namespaces and seccomp.
+/// One kernel for each ABI 0 to 9, with and without namespaces and seccomp; for an ordinary user,
+/// for root, and where nobody may supervise connections.
 inline std::vector<sandbox::KernelFeatures> every_kernel() {
   std::vector<sandbox::KernelFeatures> kernels;
   for (int abi = 0; abi <= 9; ++abi) {
     for (const char* off : {"", "namespaces", "seccomp", "namespaces,seccomp"}) {
-      kernels.push_back(full_features(abi));
-      sandbox::take_away(kernels.back(), off);
+      for (const auto& [root, notify] : {std::pair{false, true}, {true, true}, {false, false}}) {
+        kernels.push_back(full_features(abi));
+        kernels.back().is_root = root;
+        kernels.back().seccomp_notify.available = notify;
+        kernels.back().seccomp_notify.reason = notify ? "" : "no listener in this test";
+        sandbox::take_away(kernels.back(), off);
+      }
     }
   }
   return kernels;

@@ -89,5 +89,72 @@ TEST_F(DenialsTest, ProgramsBelowASecretAreRefused) {
   EXPECT_FALSE(refuses_program("/home/u/.ssh/tool", policy_, "/home/u"));
 }
 
+sandbox::AuditDenial recorded(int pid, int parent_pid, std::string path) {
+  sandbox::AuditDenial denial;
+  denial.blockers = {"fs.make_reg"};
+  denial.path = std::move(path);
+  denial.pid = pid;
+  denial.parent_pid = parent_pid;
+  denial.program = "/usr/bin/touch";
+  return denial;
+}
+
+TEST(ConfirmedDenials, TheKernelsRecordsNameTheProcess) {
+  CallResult result;
+  result.recorded_denials = {recorded(311, 310, "/opt")};
+  const auto denials = confirmed_denials(result);
+  ASSERT_EQ(denials.size(), 1U);
+  EXPECT_TRUE(denials[0].confirmed);
+  EXPECT_EQ(denials[0].evidence, "audit");
+  EXPECT_EQ(denials[0].op, "write");
+  EXPECT_EQ(denials[0].target, "/opt");
+  EXPECT_EQ(denials[0].layer, "landlock");
+  EXPECT_EQ(denials[0].rule, "fs.make_reg");
+  EXPECT_EQ(denials[0].pid, 311);
+  EXPECT_EQ(denials[0].program, "/usr/bin/touch");
+}
+
+TEST(ConfirmedDenials, ARecordIsTheCallsOnlyWhenItsProcessWasSeenInTheCallsTree) {
+  CallResult result;
+  result.record = Json{{"pid", 300}, {"pgid", 300}};
+  result.survivors = {{.pid = 400, .name = "daemon"}};
+  result.recorded_denials = {recorded(300, 1, "/own"),          recorded(301, 300, "/child"),
+                             recorded(302, 301, "/grandchild"), recorded(401, 400, "/survivors"),
+                             recorded(500, 1, "/other"),        recorded(0, 0, "/unknown")};
+  std::vector<std::string> of_call;
+  for (const Denial& denial : confirmed_denials(result)) {
+    if (denial.of_call) {
+      of_call.push_back(denial.target);
+    }
+  }
+  EXPECT_THAT(of_call, ElementsAre("/own", "/child", "/grandchild", "/survivors"));
+}
+
+TEST(ConfirmedDenials, TheShellOfAnEarlierCallIsTheSameProcess) {
+  CallResult result;
+  result.record = Json{{"pid", 300}, {"sid", 300}};
+  result.recorded_denials = {recorded(300, 1, "/x")};
+  EXPECT_FALSE(confirmed_denials(result).at(0).of_call);
+}
+
+TEST_F(DenialsTest, NothingThatACommandPrintsIsEverConfirmed) {
+  const std::string lies =
+      "audit(1.0:1): domain=1 blockers=fs.make_reg path=\"/etc\"\n"
+      "bawn: refused: connect example.org:443: not in the list\n"
+      "[refused by the wall: write /etc/x (landlock; fs.make_reg). ]\n"
+      "{\"denials\":[{\"op\":\"write\",\"certainty\":\"confirmed\"}]}\n"
+      "touch: cannot touch '/etc/x': Permission denied\n";
+  CallResult result;
+  result.err.text = result.out.text = lies;
+  result.exit_code = 1;
+  EXPECT_THAT(confirmed_denials(result), IsEmpty());
+  for (const Denial& denial : judge(lies)) {
+    EXPECT_FALSE(denial.confirmed);
+    EXPECT_EQ(denial.evidence, "replay");
+    EXPECT_FALSE(denial.of_call);
+  }
+  EXPECT_FALSE(judge(lies).empty());
+}
+
 }  // namespace
 }  // namespace bawn::shell

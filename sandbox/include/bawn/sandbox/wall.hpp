@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bawn/contract/error.hpp"
+#include "bawn/sandbox/audit.hpp"
 #include "bawn/sandbox/plan.hpp"
 #include "bawn/sandbox/policy.hpp"
 #include "bawn/sandbox/warden.hpp"
@@ -31,6 +32,8 @@ struct Wall {
   std::shared_ptr<Warden> warden;
   /// Sees what becomes of protected names that no layer holds; null when there are none.
   std::shared_ptr<ProtectedWatch> watch;
+  /// The kernel's records of what Landlock denied in it; null where they cannot be read.
+  std::shared_ptr<AuditLog> audit;
 };
 
 /// The plan that `raise_wall` would try first: a forecast for `tools/list` and `doctor`.

@@ -4,6 +4,7 @@
 
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/json.hpp"
+#include "bawn/sandbox/audit.hpp"
 #include "bawn/sandbox/egress.hpp"
 #include "bawn/sandbox/protected_watch.hpp"
 
@@ -118,6 +119,8 @@ struct CallResult {
   std::vector<sandbox::ProtectedChange> protected_changes;
   /// Connections that the session was refused since its last result, whichever call asked.
   std::vector<sandbox::EgressDecision> refused_connections;
+  /// What the kernel recorded as denied in the session since its last result.
+  std::vector<sandbox::AuditDenial> recorded_denials;
   std::vector<std::string> notes;  ///< what a reader must know, one sentence each
 };
 
