@@ -127,6 +127,39 @@ Result<std::shared_ptr<Session>> SessionPool::get(const std::string& name) {
   return session;
 }
 
+Result<std::shared_ptr<Session>> SessionPool::start_apart(sandbox::Policy policy) {
+  constexpr std::size_t kMaxApart = 4;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) {
+      return contract::fail(ErrorCode::Closed, "the server is closing");
+    }
+    std::erase_if(apart_, [](const auto& session) { return session.expired(); });
+    if (apart_.size() + starting_apart_ >= kMaxApart) {
+      return contract::fail(
+          ErrorCode::ResourceExhausted,
+          fmt::format("{} calls with walls of their own run already, which is the limit; try again "
+                      "when one has ended",
+                      kMaxApart));
+    }
+    ++starting_apart_;
+  }
+  SessionConfig config = config_;
+  config.name = "once";
+  config.policy = std::move(policy);
+  auto session = start(std::move(config));
+  const std::lock_guard lock(mutex_);
+  --starting_apart_;
+  started_.notify_all();
+  if (session && closed_) {
+    return contract::fail(ErrorCode::Closed, "the server is closing");
+  }
+  if (session) {
+    apart_.push_back(*session);
+  }
+  return session;
+}
+
 std::shared_ptr<Session> SessionPool::find(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(name);
@@ -197,11 +230,18 @@ void SessionPool::close(const std::string& name) {
 
 void SessionPool::close_all() {
   std::map<std::string, std::shared_ptr<Session>> sessions;
+  std::vector<std::weak_ptr<Session>> apart;
   {
     std::unique_lock lock(mutex_);
     closed_ = true;
     sessions.swap(sessions_);
-    started_.wait(lock, [&] { return starting_.empty(); });
+    started_.wait(lock, [&] { return starting_.empty() && starting_apart_ == 0; });
+    apart.swap(apart_);
+  }
+  for (const auto& one : apart) {
+    if (const auto session = one.lock()) {
+      session->close();
+    }
   }
   for (const auto& [name, session] : sessions) {
     session->close();

@@ -8,11 +8,36 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bawn::shell {
 
 /// `stdin` with this value stays open.
 inline constexpr const char* kOpenInput = "pipe";
+
+/// What a call asks for beyond its session's policy.
+struct RequestArguments {
+  std::vector<std::string> write;
+  std::vector<std::string> read;
+  std::vector<std::string> hosts;
+  std::string justification;
+
+  static constexpr auto describe() {
+    using contract::field;
+    return contract::fields(
+        field("write", &RequestArguments::write)
+            .desc("Existing directories that are to be writable, or protected names, absolute")
+            .optional(),
+        field("read", &RequestArguments::read)
+            .desc("Secrets of the policy that are to be readable, absolute or ~/")
+            .optional(),
+        field("hosts", &RequestArguments::hosts)
+            .desc("Hosts to reach: NAME, *.NAME or ADDRESS, with :PORTS for others than 80 and 443")
+            .optional(),
+        field("justification", &RequestArguments::justification)
+            .desc("Why the call needs it, for the person who decides"));
+  }
+};
 
 struct CallArguments {
   std::optional<std::string> session;
@@ -29,6 +54,7 @@ struct CallArguments {
   std::optional<std::string> policy;
   std::optional<int> max_output_bytes;
   std::optional<int> output_limit_bytes;
+  std::optional<RequestArguments> request;
 
   static constexpr auto describe() {
     using contract::field;
@@ -82,7 +108,11 @@ struct CallArguments {
             .range(256, 102'400),
         field("output_limit_bytes", &CallArguments::output_limit_bytes)
             .desc("End the call when a stream grows beyond this. Left out: never")
-            .range(1, 2'000'000'000));
+            .range(1, 2'000'000'000),
+        field("request", &CallArguments::request)
+            .desc("Ask for more than the policy gives, for this call only: the user decides. The "
+                  "call then runs to its end in a fresh shell and a wall of its own, or not at "
+                  "all. Ask only when the wall was in the way"));
   }
 };
 

@@ -1,5 +1,6 @@
 #include "bawn/contract/encode.hpp"
 #include "tool_arguments.hpp"
+#include "tool_escalation.hpp"
 #include "tool_support.hpp"
 
 namespace bawn::shell {
@@ -42,6 +43,30 @@ constexpr const char* kDescription =
     "confined; a command that hits the wall fails as usual, and the result names what the wall may "
     "have refused. One command at a time per session; use exec or another session beside it.";
 
+BashRequest request_of(BashArgs& args, std::size_t view_bytes) {
+  BashRequest request;
+  apply(args, request, view_bytes);
+  request.command = std::move(args.command);
+  request.check_syntax = args.check_syntax;
+  request.check_only = args.check;
+  request.keep_options = args.keep_options;
+  return request;
+}
+
+contract::Outcome run_with_request(const ToolSupport& support, const contract::Context& context,
+                                   BashArgs args) {
+  if (const auto fits = check_escalated(args); !fits) {
+    return fits.error();
+  }
+  BashRequest request = request_of(args, support.options().view_bytes);
+  request.yield.reset();
+  const std::string command = request.command;
+  return run_escalated(support, context, args,
+                       {.tool = "bash", .command = command, .run = [&](Session& session) {
+                          return session.run(context, std::move(request));
+                        }});
+}
+
 }  // namespace
 
 Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
@@ -60,17 +85,15 @@ Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
       .positional = {"command"},
       .examples = {{"Count the files of a folder", R"({"command":"ls | wc -l"})"}}};
   const auto run = [support](const contract::Context& context, BashArgs args) -> contract::Outcome {
+    if (args.request) {
+      return run_with_request(*support, context, std::move(args));
+    }
     const auto session = support->session(context, args.session);
     if (!session) {
       return session.error();
     }
-    BashRequest request;
-    apply(args, request, support->options().view_bytes);
-    request.command = std::move(args.command);
+    BashRequest request = request_of(args, support->options().view_bytes);
     request.background = args.background;
-    request.check_syntax = args.check_syntax;
-    request.check_only = args.check;
-    request.keep_options = args.keep_options;
     auto result = (*session)->run(context, std::move(request));
     if (!result) {
       return refusal(result.error());

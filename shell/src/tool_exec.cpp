@@ -1,5 +1,7 @@
 #include "bawn/contract/encode.hpp"
+#include "bawn/contract/quote.hpp"
 #include "tool_arguments.hpp"
+#include "tool_escalation.hpp"
 #include "tool_support.hpp"
 
 #include <vector>
@@ -50,6 +52,25 @@ Result<std::vector<std::string>> argv_of(ExecArgs& args) {
   return argv;
 }
 
+contract::Outcome run_with_request(const ToolSupport& support, const contract::Context& context,
+                                   ExecArgs& args, std::vector<std::string> argv) {
+  if (const auto fits = check_escalated(args); !fits) {
+    return fits.error();
+  }
+  std::string shown;
+  for (const std::string& word : argv) {
+    shown += (shown.empty() ? "" : " ") + contract::plain_or_quoted(word);
+  }
+  ExecRequest request;
+  apply(args, request, support.options().view_bytes);
+  request.argv = std::move(argv);
+  request.yield.reset();
+  return run_escalated(support, context, args,
+                       {.tool = "exec", .command = shown, .run = [&](Session& session) {
+                          return session.exec(context, std::move(request));
+                        }});
+}
+
 }  // namespace
 
 Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support) {
@@ -68,6 +89,9 @@ Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support) {
     auto argv = argv_of(args);
     if (!argv) {
       return argv.error();
+    }
+    if (args.request) {
+      return run_with_request(*support, context, args, *std::move(argv));
     }
     const auto session = support->session(context, args.session);
     if (!session) {

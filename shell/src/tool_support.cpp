@@ -72,14 +72,22 @@ contract::Outcome ToolSupport::outcome(const Session& session,
 contract::Confinement ToolSupport::confined(const contract::Context& context,
                                             std::string_view args) const {
   std::optional<std::string> name;
+  bool asks_for_more = false;
   if (const auto parsed = contract::parse_json(args.empty() ? "{}" : args);
       parsed && parsed->is_object()) {
     if (const auto found = parsed->find("session"); found != parsed->end() && found->is_string()) {
       name = found->get<std::string>();
     }
+    asks_for_more = parsed->contains("request") && !(*parsed)["request"].is_null();
   }
   const auto found = key(context, name);
-  return pool_->confinement(found ? *found : std::string());
+  contract::Confinement report = pool_->confinement(found ? *found : std::string());
+  if (asks_for_more) {
+    report.notes.emplace_back(
+        "The call asks for more than this policy gives; it runs, in a wall of its own, only if "
+        "that is granted.");
+  }
+  return report;
 }
 
 std::vector<contract::ToolPtr> make_shell_tools(std::shared_ptr<SessionPool> pool,

@@ -45,6 +45,11 @@ class SessionPool {
   /// The session of that name if it runs, else null.
   [[nodiscard]] std::shared_ptr<Session> find(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> names() const;
+  /// Starts a session that is in nobody's list, under another policy: for one call, whose caller
+  /// closes it. At most four at a time.
+  ///
+  /// Errors: ResourceExhausted, Closed, and Session::start's.
+  [[nodiscard]] Result<std::shared_ptr<Session>> start_apart(sandbox::Policy policy);
   /// Ends one session. No error when there is none.
   void close(const std::string& name);
   /// Ends all and refuses new ones.
@@ -85,6 +90,8 @@ class SessionPool {
   std::condition_variable started_;
   std::map<std::string, std::shared_ptr<Session>> sessions_;
   std::set<std::string> starting_;
+  std::vector<std::weak_ptr<Session>> apart_;
+  std::size_t starting_apart_ = 0;
   bool closed_ = false;
   mutable std::optional<contract::Confinement> forecast_;
   mutable std::map<std::string, std::string> clients_;  ///< client -> its part of the keys

@@ -4,6 +4,7 @@
 
 #include "bawn/contract/resource.hpp"
 #include "bawn/contract/tool.hpp"
+#include "bawn/shell/escalation.hpp"
 #include "bawn/shell/session_pool.hpp"
 
 #include <memory>
@@ -16,6 +17,8 @@ struct ToolOptions {
   /// The session of a call that names none; empty = a name is required.
   std::string default_session = "main";
   std::size_t view_bytes = 32 * 1024;  ///< default size of a result's output, bytes
+  /// Decides about calls that ask for more; empty = the person behind the call is asked.
+  Escalator escalator{};
 };
 
 /// The tools over `pool`, which they keep alive.
