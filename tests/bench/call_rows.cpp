@@ -1,3 +1,4 @@
+#include "bawn/contract/json.hpp"
 #include "bawn/shell/session.hpp"
 #include "floors.h"
 #include "groups.hpp"
@@ -13,6 +14,28 @@ using contract::Result;
 using test::McpPeer;
 
 constexpr const char* kArguments = R"({"command":":"})";
+
+/// Twenty lines that only a parser can check: a loop, a function and a here-document.
+constexpr const char* kLongText = R"(count() {
+  local total=0 one
+  for one in "$@"; do
+    if ((one > 1)); then
+      total=$((total + one))
+    fi
+  done
+  echo "$total"
+}
+read -r -d '' words <<'END'
+first line with "quotes"
+second line with $dollar
+third line
+fourth line
+END
+case $words in
+  first*) : ;;
+  *) exit 1 ;;
+esac
+count 1 2 3 >/dev/null)";
 
 /// A bash on two pipes for as long as the object lives.
 class FloorBash {
@@ -51,14 +74,16 @@ Result<std::shared_ptr<shell::Session>> start_session(const Setup& setup) {
   return shell::Session::start(std::move(config));
 }
 
-Case library_case(SharedSession session) {
-  return {.name = "shell library", .once = [session = std::move(session)]() -> Result<Nanoseconds> {
+Case library_case(std::string name, SharedSession session, std::string command) {
+  return {.name = std::move(name),
+          .once = [session = std::move(session),
+                   command = std::move(command)]() -> Result<Nanoseconds> {
             if (!*session) {
               return std::unexpected(session->error());
             }
             return timed([&]() -> Result<> {
               shell::BashRequest request;
-              request.command = ":";
+              request.command = command;
               BAWN_TRY((**session)->run(contract::Context{}, std::move(request)));
               return {};
             });
@@ -101,12 +126,73 @@ std::vector<Case> shell_cases(const Setup& setup, std::shared_ptr<FloorBash> bas
   return {
       {.name = "bash on pipes, C",
        .once = [bash = std::move(bash)] { return timed([&] { return bash->call(); }); }},
-      against(library_case(std::move(session)), "bash on pipes, C", std::nullopt),
+      against(library_case("shell library", std::move(session), ":"), "bash on pipes, C",
+              std::nullopt),
       peer_case("MCP + bash on pipes, C", connect({setup.floor_mcp, "bash"}), "tools/call",
                 bash_call()),
       against(peer_case("MCP bash", std::move(server), "tools/call", bash_call()),
               "MCP + bash on pipes, C", 1.35),
   };
+}
+
+/// How long from asking for the end of a running command to its result, processes and all.
+Case cancel_case(std::string name, SharedSession session, std::string command) {
+  return {.name = std::move(name),
+          .once = [session = std::move(session),
+                   command = "echo up; " + command]() -> Result<Nanoseconds> {
+            if (!*session) {
+              return std::unexpected(session->error());
+            }
+            shell::Session& running = ***session;
+            shell::BashRequest request;
+            request.command = command;
+            request.yield = shell::Milliseconds(0);
+            const auto begun = BAWN_TRY(running.run(contract::Context{}, std::move(request)));
+            shell::OutputRequest wait;
+            wait.call = begun.call;
+            wait.until = "up";
+            if (begun.out.bytes == 0) {  // only what was not shown yet is waited for
+              BAWN_TRY(running.output(contract::Context{}, wait));
+            }
+            wait.until.reset();
+            return timed([&]() -> Result<> {
+              BAWN_TRY(running.stop(begun.call));
+              const auto ended = BAWN_TRY(running.output(contract::Context{}, wait));
+              return ended.reason == shell::Reason::Cancelled
+                         ? Result<>()
+                         : contract::fail(contract::ErrorCode::Internal, "it was not cancelled");
+            });
+          }};
+}
+
+/// The time that the kernel takes to end a sleeping program and tell its parent.
+Case killed_program() {
+  return {.name = "kill of a bare sleep, C", .once = []() -> Result<Nanoseconds> {
+            long nanoseconds = 0;
+            if (const int errnum = floor_kill(&nanoseconds); errnum != 0) {
+              return std::unexpected(Error::from_errno(errnum, "floor_kill", "a bare sleep"));
+            }
+            return Nanoseconds(nanoseconds);
+          }};
+}
+
+std::vector<Case> cancel_cases(const SharedSession& session) {
+  const std::string floor = "kill of a bare sleep, C";
+  return {killed_program(),
+          against(cancel_case("cancel: sleep", session, "sleep 600"), floor, std::nullopt),
+          against(cancel_case("cancel: pipeline", session, "sleep 600 | cat"), floor, std::nullopt),
+          against(cancel_case("cancel: loop of builtins", session, "while :; do :; done"), floor,
+                  std::nullopt)};
+}
+
+std::vector<Case> text_cases(const SharedSession& session, const SharedPeer& server) {
+  const std::string call =
+      R"({"name":"bash","arguments":)" + contract::Json{{"command", kLongText}}.dump() + "}";
+  return {library_case("shell library, :", session, ":"),
+          against(library_case("shell library, 20 lines", session, kLongText),
+                  "shell library, :", std::nullopt),
+          against(peer_case("MCP bash, 20 lines", server, "tools/call", call),
+                  "shell library, :", std::nullopt)};
 }
 
 std::vector<Case> protocol_cases(const Setup& setup, SharedPeer server) {
@@ -125,14 +211,17 @@ std::vector<Case> protocol_cases(const Setup& setup, SharedPeer server) {
 
 std::vector<Row> call_rows(const Setup& setup) {
   const SharedPeer server = connect(setup.server(), setup.server_environment());
+  const auto session = std::make_shared<SharedSession::element_type>(start_session(setup));
   std::vector<Row> rows = measure(
       "`:` in a bash that stays",
-      shell_cases(setup, std::make_shared<FloorBash>(),
-                  std::make_shared<SharedSession::element_type>(start_session(setup)), server),
-      setup.rounds_of(3000));
-  std::vector<Row> protocol =
-      measure("MCP on stdio alone", protocol_cases(setup, server), setup.rounds_of(5000));
-  rows.insert(rows.end(), protocol.begin(), protocol.end());
+      shell_cases(setup, std::make_shared<FloorBash>(), session, server), setup.rounds_of(3000));
+  const auto add = [&](const std::vector<Row>& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  add(measure("a text of 20 lines with a here-document, parsed first", text_cases(session, server),
+              setup.rounds_of(500)));
+  add(measure("the end of a running command", cancel_cases(session), setup.rounds_of(200)));
+  add(measure("MCP on stdio alone", protocol_cases(setup, server), setup.rounds_of(5000)));
   return rows;
 }
 

@@ -16,6 +16,10 @@ int floor_spawn(char* const argv[]);
 /* The same by vfork and execve alone. */
 int floor_vfork(char* const argv[]);
 
+/* Starts a sleeping program, ends it with SIGKILL and stores how long that took until wait(2) told.
+ */
+int floor_kill(long* nanoseconds);
+
 struct floor_bash {
   pid_t pid;
   int input;  /* write end: what bash reads */

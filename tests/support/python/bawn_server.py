@@ -140,6 +140,8 @@ class Server:
     def shows(self, begun, text):
         """Waits until a running call printed `text`."""
         where = {"session": begun["session"]} if begun["session"] != "main" else {}
+        if text in begun["stdout"]:
+            return begun  # only what was not shown yet is waited for
         end = time.monotonic() + DEADLINE
         while True:
             seen = self.call("bash_output", call=begun["call"], yield_ms=20000, until=text, stdout_from=0, **where)
