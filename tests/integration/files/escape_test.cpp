@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <thread>
 
 namespace bawn::test {
@@ -151,9 +150,7 @@ TEST_P(FileToolEscape, BySwappingADirectoryForALink) {
       syscall(SYS_renameat2, AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
     }
   });
-  // A long run is for whoever looks into races: 10,000 writes take a minute in each mode.
-  const char* const asked = std::getenv("BAWN_SWAP_WRITES");  // NOLINT(concurrency-mt-unsafe)
-  const int writes = asked != nullptr ? std::atoi(asked) : 500;
+  const int writes = swap_writes(500);
   int inside = 0;
   for (int i = 0; i < writes; ++i) {
     inside += write(server_->in("swapped/file")).failed ? 0 : 1;

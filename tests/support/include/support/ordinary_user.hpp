@@ -16,4 +16,8 @@ std::filesystem::path visible_base();
 /// only.
 int run_as_ordinary_user(const std::string& filter);
 
+/// How many writes a race of swapped directories gets: BAWN_SWAP_WRITES, for whoever looks into
+/// races and has minutes, or the usual number.
+int swap_writes(int usual);
+
 }  // namespace bawn::test
