@@ -62,7 +62,8 @@ void Inside::give_away(const std::filesystem::path& path) const {
 }
 
 void Inside::write(const std::string& name, const std::string& text) const {
-  give_away(root_.write("workspace/" + name, text));
+  root_.write("workspace/" + name, text);
+  give_away(workspace());  // the directories on the way as well
 }
 
 void Inside::copy(const std::filesystem::path& from, const std::string& name) const {
