@@ -1,14 +1,9 @@
 // usage: node http_client.mjs sdk1|legacy|modern|auto
 // The official clients over HTTP, with bawn-http.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { attempt, bawn, check, checkTools, finish, modernRevision, textOf, workspace } from './support.mjs';
+import { attempt, check, checkTools, finish, modernRevision, serveHttp, textOf } from './support.mjs';
 
-const server = spawn(bawn, ['mcp', '--http', '127.0.0.1:0', '--workspace', workspace],
-  { stdio: ['ignore', 'ignore', 'pipe'] });
-const [line] = await once(createInterface({ input: server.stderr }), 'line');
-const url = new URL(/http:\S+/.exec(line)[0]);
+const server = await serveHttp();
+const url = new URL(server.url);
 
 async function connect(kind) {
   if (kind === 'sdk1') {
@@ -38,7 +33,5 @@ const theirs = textOf(await other.callTool({ name: 'bash', arguments: { command:
 check('another client with the same name has another shell', /x is \n/.test(theirs), theirs);
 await other.close();
 await client.close();
-server.kill('SIGTERM');
-const [status] = await once(server, 'exit');
-check('the server ends in order', status === 0, status);
+await server.stop();
 finish();

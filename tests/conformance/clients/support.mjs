@@ -1,5 +1,8 @@
 // What the client tests share: checks that print what was seen, the server's command line, and a
 // look at the machine's processes.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export const bawn = process.env.BAWN;
@@ -33,6 +36,20 @@ export async function attempt(what, work) {
     check(what, false, String(error?.stack ?? error));
     return undefined;
   }
+}
+
+/** Starts the server over HTTP; its URL, and a function that ends it and checks how. */
+export async function serveHttp() {
+  const server = spawn(bawn, ['mcp', '--http', '127.0.0.1:0', '--workspace', workspace],
+    { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [line] = await once(createInterface({ input: server.stderr }), 'line');
+  const stop = async () => {
+    const ended = once(server, 'exit');
+    server.kill('SIGTERM');
+    const [status] = await ended;
+    check('the server ends in order', status === 0, status);
+  };
+  return { url: /http:\S+/.exec(line)[0], stop };
 }
 
 /** All text parts of a tool result. */
