@@ -28,7 +28,7 @@ class ServerProcess {
   void send(std::string_view line) const { write(std::string(line) + "\n"); }
   /// The next line of its output; none at the end or after `wait`.
   std::optional<std::string> receive(
-      std::chrono::milliseconds wait = std::chrono::milliseconds(10'000));
+      std::chrono::milliseconds wait = std::chrono::milliseconds(60'000));
   /// The next line as JSON; null and a failed test when it is none.
   contract::Json receive_json();
   /// The answer to `request`, skipping other messages.

@@ -80,7 +80,7 @@ std::optional<std::string> PipeClient::try_receive(int milliseconds) {
 }
 
 contract::Json PipeClient::receive() {
-  constexpr int kLongEnough = 10'000;
+  constexpr int kLongEnough = 60'000;
   const auto line = try_receive(kLongEnough);
   if (!line) {
     ADD_FAILURE() << "no line came";

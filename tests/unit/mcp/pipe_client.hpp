@@ -26,7 +26,7 @@ class PipeClient {
   /// Writes bytes as they are. Blocking while the pipe is full.
   void write(std::string_view bytes);
   void send(std::string_view line) { write(std::string(line) + "\n"); }
-  /// The next line as JSON. Fails the test and gives null when none comes in 10 s.
+  /// The next line as JSON. Fails the test and gives null when none comes in a minute.
   contract::Json receive();
   /// The next line, none when none comes within `milliseconds`.
   std::optional<std::string> try_receive(int milliseconds);
