@@ -14,6 +14,7 @@ struct Setup {
   std::string bawn;          ///< the program under test, absolute
   std::string floor_mcp;     ///< the floor's MCP server, absolute
   std::string constant_mcp;  ///< a server of bawn::mcp with one constant tool, absolute
+  std::string steady;        ///< the loops of wall_rows, absolute
   std::string workspace;     ///< an empty directory that is removed afterwards
   std::string state_dir;     ///< for bawn's own files, beside the workspace; removed too
   int rounds = 0;            ///< fixed number of rounds for every group; 0 = each group's own
@@ -37,6 +38,8 @@ struct Setup {
 std::vector<Row> contract_rows(const Setup& setup);
 /// One program from nothing: bare, `bawn run`, bubblewrap, and exec inside a session.
 std::vector<Row> start_rows(const Setup& setup);
+/// The same work bare and inside a session: system calls, git, a compiler, a download by the proxy.
+std::vector<Row> wall_rows(const Setup& setup);
 /// `:` in a bash that stays: pipes, the shell library, MCP; and the protocol alone.
 std::vector<Row> call_rows(const Setup& setup);
 /// A file opened, read and written through the file agent.
