@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -128,6 +129,13 @@ Error setup_error(const SessionPlan& plan, const Frame& frame) {
 }
 
 Error setup_error(const SessionPlan& plan, wire::Step step, int errnum, std::uint32_t index) {
+  // landlock_restrict_self(2): each process can be in 16 domains, its ancestors' included.
+  if (step == wire::Step::LandlockRestrict && errnum == E2BIG) {
+    return {ErrorCode::Unsupported,
+            "the session's wall cannot be built here: bawn runs inside 16 Landlock layers already, "
+            "which is as many as the kernel allows; start it outside some of them, or switch the "
+            "layer off with \"landlock\": \"off\""};
+  }
   const std::string sentence = fmt::format("the session's wall cannot be built here: {} failed",
                                            what_failed(plan, step, index));
   const Error cause = Error::from_errno(errnum, wire::to_text(step), sentence);

@@ -123,6 +123,12 @@ class FileAgentFramesTest : public testing::Test {
       case Op::Remove:
         out.u32(random() % 2);
         break;
+      case Op::SetAside:
+        out.u32(random() % 2).text(".hidden");
+        break;
+      case Op::PutBack:
+        out.u32(random() % 2).u64(random()).u64(random()).text(".hidden");
+        break;
       case Op::Open:
       case Op::ReadLink:
       case Op::RemoveDirectory:
@@ -157,7 +163,7 @@ TEST_F(FileAgentFramesTest, RandomRequestsEndItOrAreAnswered) {
   int answered = 0;
   int ended = 0;
   for (int round = 0; round < 6000; ++round) {
-    const auto op = static_cast<Op>(random() % 12 + 1);
+    const auto op = static_cast<Op>(random() % 14 + 1);
     std::string payload = request(op, random);
     for (unsigned change = random() % 3; change > 0; --change) {
       payload[random() % payload.size()] = static_cast<char>(random());

@@ -11,6 +11,7 @@ namespace {
 using namespace bawn::sandbox;
 using bawn::contract::ErrorCode;
 using testing::HasSubstr;
+using testing::Not;
 
 struct Missing {
   wire::Step step;
@@ -50,6 +51,14 @@ TEST(WardenReportTest, ConfirmedLayersMakeTheReport) {
   EXPECT_EQ(report->layers[0].abi, 5);
   EXPECT_FALSE(report->layers[1].applied);
   EXPECT_TRUE(report->notes.empty());
+}
+
+TEST(WardenReportTest, OneLandlockLayerTooManyHasASentenceOfItsOwn) {
+  const Error error = setup_error(plan(), wire::Step::LandlockRestrict, E2BIG, 0);
+  EXPECT_EQ(error.code(), ErrorCode::Unsupported);
+  EXPECT_THAT(error.message(), HasSubstr("16 Landlock layers"));
+  EXPECT_THAT(setup_error(plan(), wire::Step::LandlockRestrict, EPERM, 0).message(),
+              Not(HasSubstr("16 Landlock layers")));
 }
 
 TEST(WardenReportTest, PromisedLayerWithoutConfirmationIsAnError) {
