@@ -29,9 +29,10 @@ contract::Confinement SessionPlaces::confinement(const contract::Context& contex
   return pool_->confinement(key ? *key : std::string());
 }
 
-std::string SessionPlaces::workspace(const contract::Context& /*context*/,
-                                     const std::optional<std::string>& /*name*/) const {
-  return pool_->config().workspace;
+std::string SessionPlaces::workspace(const contract::Context& context,
+                                     const std::optional<std::string>& name) const {
+  const auto key = pool_->key_of(context, name, default_session_);
+  return pool_->workspace_of(key ? *key : std::string());
 }
 
 }  // namespace bawn::cli

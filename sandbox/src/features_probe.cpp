@@ -7,7 +7,7 @@
 #include "bawn/os/spawn.hpp"
 #include "bawn/sandbox/audit.hpp"
 #include "bawn/sandbox/features.hpp"
-#include "warden_program.hpp"
+#include "bawn/sandbox/inside.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "remove_tree.hpp"
+#include "bawn/sandbox/remove_tree.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "scratch_directory.hpp"
 
-#include "remove_tree.hpp"
+#include "bawn/sandbox/remove_tree.hpp"
 
 #include <fmt/format.h>
 

@@ -1,3 +1,5 @@
+#include "warden_client.hpp"
+
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/poll.hpp"
 #include "bawn/os/procfs.hpp"
@@ -212,12 +214,13 @@ class WardenClient final : public Warden {
 /// Inside number -> host number of everything below the warden. A process may be in namespaces
 /// further in: its number in the warden's is the one at the warden's depth.
 std::unordered_map<int, int> host_numbers(int warden) {
-  std::unordered_map<int, int> numbers{{1, warden}};
+  std::unordered_map<int, int> numbers;
   const auto own = os::namespace_pids(warden);
   if (!own || own->empty()) {
     return numbers;
   }
   const std::size_t depth = own->size();
+  numbers.emplace(own->back(), warden);
   for (const int pid : os::descendants(warden)) {
     if (const auto all = os::namespace_pids(pid); all && all->size() >= depth) {
       numbers.emplace((*all)[depth - 1], pid);
@@ -228,11 +231,11 @@ std::unordered_map<int, int> host_numbers(int warden) {
 
 Result<std::vector<ProcessInfo>> WardenClient::tree() {
   const Frame answer = BAWN_TRY(launched_.link->ask(wire::Type::Tree, {}, {}));
-  const bool own_namespace = launched_.pid_namespace != 0;
-  const auto numbers = own_namespace ? host_numbers(pid()) : std::unordered_map<int, int>{};
+  const auto numbers =
+      launched_.other_numbers ? host_numbers(pid()) : std::unordered_map<int, int>{};
   const auto host = [&](int inside) {
     const auto found = numbers.find(inside);
-    return !own_namespace ? inside : found == numbers.end() ? 0 : found->second;
+    return !launched_.other_numbers ? inside : found == numbers.end() ? 0 : found->second;
   };
   std::vector<ProcessInfo> processes = BAWN_TRY(decode_tree(answer.payload));
   for (ProcessInfo& process : processes) {
@@ -251,7 +254,7 @@ bool gone_within(const os::Pidfd& process, std::chrono::milliseconds limit) {
 }
 
 void WardenClient::close() {
-  constexpr std::chrono::milliseconds kLimit{2000};
+  const std::chrono::milliseconds limit = launched_.close_limit;
   const std::scoped_lock lock(closing_);
   if (closed_) {
     return;
@@ -259,13 +262,13 @@ void WardenClient::close() {
   closed_ = true;
   launched_.link->shut_down();
   launched_.life.reset();
-  if (!gone_within(launched_.child, kLimit)) {
+  if (!gone_within(launched_.child, limit)) {
     // A warden that does not react is killed. Without a PID namespace the stub must live on then:
     // it is the one to which the session's processes fall, and it ends them.
     (void)launched_.warden.signal(SIGKILL);
-    if (!gone_within(launched_.child, kLimit) && launched_.pid_namespace != 0) {
+    if (!gone_within(launched_.child, limit) && launched_.pid_namespace != 0) {
       (void)launched_.child.signal(SIGKILL);
-      (void)gone_within(launched_.child, kLimit);
+      (void)gone_within(launched_.child, limit);
     }
   }
   (void)launched_.child.reap();
@@ -289,10 +292,13 @@ Result<std::shared_ptr<Warden>> Warden::start(const SessionPlan& plan, const Opt
   if (options.relay != nullptr) {
     return options.relay->start(plan);
   }
-  Launched launched = BAWN_TRY(launch_warden(plan, options));
+  return serve_with(BAWN_TRY(launch_warden(plan, options)), plan.files);
+}
+
+Result<std::shared_ptr<Warden>> serve_with(Launched launched, const FilePlan& files) {
   const bool forked = launched.life.is_open();
   auto warden =
-      std::make_shared<WardenClient>(std::move(launched), plan.files);  // ends it if reading fails
+      std::make_shared<WardenClient>(std::move(launched), files);  // ends it if reading fails
   if (forked) {
     warden->link()->read_by_waiting();
   } else {

@@ -4,8 +4,8 @@
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/procfs.hpp"
 #include "bawn/os/spawn.hpp"
+#include "bawn/sandbox/inside.hpp"
 #include "warden.hpp"
-#include "warden_program.hpp"
 #include "wire_encode.hpp"
 
 #include <poll.h>
@@ -64,7 +64,9 @@ bool may_fork(const SessionPlan& plan, const Warden::Options& options) {
   return options.fork_stub && (plan.namespaces.clone_flags & CLONE_NEWPID) != 0;
 }
 
-Result<> read_ready(Launched& launched, const SessionPlan& plan) {
+}  // namespace
+
+Result<> take_ready(Launched& launched, const SessionPlan& plan) {
   Frame first = BAWN_TRY(launched.link->first_frame());
   if (first.type == wire::Type::SetupFailed) {
     return std::unexpected(setup_error(plan, first));
@@ -79,6 +81,7 @@ Result<> read_ready(Launched& launched, const SessionPlan& plan) {
   (void)in.u32();
   const int pid = in.i32();
   launched.pid_namespace = in.u64();
+  launched.other_numbers = launched.pid_namespace != 0;
   launched.warden = BAWN_TRY(os::Pidfd::open(pid));
   launched.start_time = BAWN_TRY(os::start_time(pid));
   if (plan.network.inside && !first.fd.is_open()) {
@@ -90,8 +93,6 @@ Result<> read_ready(Launched& launched, const SessionPlan& plan) {
   return {};
 }
 
-}  // namespace
-
 Result<Launched> launch_warden(const SessionPlan& plan, const Warden::Options& options) {
   os::SocketPair stream = BAWN_TRY(os::SocketPair::make());
   Launched launched;
@@ -102,7 +103,7 @@ Result<Launched> launch_warden(const SessionPlan& plan, const Warden::Options& o
   }
   stream.far.reset();  // or its end would never be seen
   launched.link = std::make_shared<WardenLink>(std::move(stream.near));
-  auto ready = read_ready(launched, plan);
+  auto ready = take_ready(launched, plan);
   if (!ready) {
     (void)launched.child.signal(SIGKILL);
     pollfd gone{launched.child.get(), POLLIN, 0};

@@ -7,6 +7,7 @@
 #include "bawn/sandbox/warden.hpp"
 #include "warden_link.hpp"
 
+#include <chrono>
 #include <memory>
 
 namespace bawn::sandbox {
@@ -19,6 +20,8 @@ struct Launched {
   os::UniqueFd life;  ///< without a stub: the pipe whose end tells the warden that we are gone
   std::uint64_t start_time = 0;
   std::uint64_t pid_namespace = 0;
+  bool other_numbers = false;                   ///< processes have other numbers there than here
+  std::chrono::milliseconds close_limit{2000};  ///< for each step of close()
   contract::Confinement report;
   std::shared_ptr<Egress> egress;  ///< null when the plan has neither proxy nor supervisor
 };
@@ -26,6 +29,9 @@ struct Launched {
 /// Errors: as Warden::start.
 [[nodiscard]] Result<Launched> launch_warden(const SessionPlan& plan,
                                              const Warden::Options& options);
+
+/// Reads the warden's first word into `launched`, whose link is set. Errors: as Warden::start.
+[[nodiscard]] Result<> take_ready(Launched& launched, const SessionPlan& plan);
 
 /// The report that `ready` supports. Errors: Unsupported (a promised layer is not confirmed),
 /// Internal (the frame is malformed).

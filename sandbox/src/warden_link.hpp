@@ -57,6 +57,11 @@ class WardenLink {
   Result<Frame> ask_spawn(std::string_view payload, std::span<const int> fds,
                           std::shared_ptr<ChildState> child);
 
+  /// Sends a frame that is not answered. Errors: Closed.
+  Result<> tell(wire::Type type, std::string_view payload, std::span<const int> fds) {
+    return stream_.send(type, 0, payload, fds);
+  }
+
   /// The first frame, before the I/O thread has the link. Blocking: bounded by 30 s.
   Result<Frame> first_frame();
 

@@ -1,4 +1,4 @@
-#include "warden_program.hpp"
+#include "bawn/sandbox/inside.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

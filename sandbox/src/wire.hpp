@@ -35,6 +35,9 @@ enum class Type : std::uint32_t {
   /// fds: one end of a stream socket for a new file agent (file_wire.hpp has its order); answered
   /// by Spawned.
   Agent = 4,
+  /// fds: the sealed plan; payload: the warden's number where the server is. The first frame to a
+  /// warden that has no stub.
+  Plan = 5,
   Ready = 0x100,        ///< the wall stands; confirmations, and fds: the proxy's listening socket
   SetupFailed = 0x101,  ///< the wall could not be built; the sender ends
   Spawned = 0x102,      ///< fds: the pidfd

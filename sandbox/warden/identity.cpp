@@ -27,6 +27,16 @@ Failure empty_bounding_set() noexcept {
              : Failure{Step::BoundingSet, errno, static_cast<std::uint32_t>(capability)};
 }
 
+/// A container's engine may have emptied it.
+bool bounding_set_is_empty() noexcept {
+  int capability = 0;
+  int present = 0;
+  while ((present = prctl(PR_CAPBSET_READ, capability, 0, 0, 0)) == 0) {
+    ++capability;
+  }
+  return present < 0 && capability > 0;
+}
+
 bool has_capability(unsigned capability) noexcept {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
@@ -71,7 +81,9 @@ Failure apply_identity(const PlanView& plan, Confirmed& confirmed) noexcept {
     // PR_CAPBSET_DROP needs CAP_SETPCAP, which an ordinary user outside a namespace has not. What
     // the set still allows there, no_new_privs holds too; the report names it all the same.
     if (!has_capability(CAP_SETPCAP)) {
-      confirmed.add_missing(Step::BoundingSet, EPERM, 0);
+      if (!bounding_set_is_empty()) {
+        confirmed.add_missing(Step::BoundingSet, EPERM, 0);
+      }
     } else if (const Failure failure = empty_bounding_set(); failure.failed()) {
       return failure;
     }

@@ -22,6 +22,12 @@ int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "--exec") == 0) {
     warden::run_exec_stub();
   }
+  if (argc == 3 && strcmp(argv[1], "--main") == 0) {
+    warden::run_main_process(argv[2]);
+  }
+  if (argc == 2 && strcmp(argv[1], "--beside") == 0) {
+    warden::run_beside();
+  }
   if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
     return warden::run_probe();
   }

@@ -76,7 +76,11 @@ Failure take_null() noexcept {
 
 /// The stub's go and the warden's number outside. The read ends without bytes when the stub is
 /// dead.
-Failure await_stub(int life, Confirmed& confirmed) noexcept {
+Failure await_stub(const PlanView& plan, int life, Confirmed& confirmed) noexcept {
+  if (plan.host_pid > 0) {
+    confirmed.host_pid = plan.host_pid;
+    return {};
+  }
   std::int32_t number = 0;
   ssize_t count = 0;
   do {
@@ -207,17 +211,19 @@ Failure raise_loopback() noexcept {
 void run_warden(const PlanView& plan, int stream_fd, int life_fd) {
   static Confirmed confirmed;
   Station station;
-  station.own_pid_namespace = (plan.clone_flags & CLONE_NEWPID) != 0;
+  const bool own_pid_namespace = (plan.clone_flags & CLONE_NEWPID) != 0;
+  // A container's main process is the init of the engine's namespace.
+  station.own_pid_namespace = own_pid_namespace || getpid() == 1;
   station.stream = stream_fd;
   station.life = life_fd;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   require(stream_fd, arrange_descriptors(station.stream, station.life));
-  require(station.stream, await_stub(station.life, confirmed));
+  require(station.stream, await_stub(plan, station.life, confirmed));
   if (station.own_pid_namespace) {
     confirmed.pid_namespace = pid_namespace_inode();
   }
   // A session of its own: no controlling terminal, and no job-control signal from outside.
-  if (setsid() < 0) {
+  if (getsid(0) != getpid() && setsid() < 0) {
     confirmed.add_missing(Step::Session, errno, 0);
   }
   require(station.stream, apply_namespaces(plan, confirmed));
@@ -229,7 +235,7 @@ void run_warden(const PlanView& plan, int stream_fd, int life_fd) {
   require(station.stream, apply_identity(plan, confirmed));
   require(station.stream, join_keyring(plan, confirmed));
   require(station.stream, apply_rlimits(plan));
-  require(station.stream, tie_to_stub(station.own_pid_namespace));
+  require(station.stream, tie_to_stub(own_pid_namespace));
   require(station.stream, failed_unless(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, Step::Dumpable));
   if (!station.own_pid_namespace) {
     require(station.stream,

@@ -11,6 +11,7 @@
 ///             setgroups, setres[ug]id, capget, capset, prctl, keyctl, getrlimit, setrlimit,
 ///             landlock_*, seccomp, sigprocmask, signalfd, clone + waitpid of a try,
 ///             bind + listen of the proxy's socket
+///   inside    socket, connect, recv[msg], mmap, fstat, write
 ///   serving   poll, recv[msg], send[msg], read, clone, setpgid, wait4, kill of groups, pidfd_open,
 ///             pidfd_send_signal, openat, lseek and getdents64 below /proc, mmap/mprotect/munmap of
 ///             spawn slots, clock_gettime, landlock_*, open(O_PATH), fstat,
@@ -36,6 +37,7 @@ using wire::Step;
 /// entries; copy it to walk.
 struct PlanView {
   int server_pid = 0;
+  int host_pid = 0;  ///< the warden's number where the server is; 0 = the stub will say it
   std::uint32_t flags = 0;
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
@@ -123,6 +125,13 @@ void end_stub(const PlanView& plan, pid_t warden) noexcept;
 /// The life of a stub that has one command: it asks the warden for it, passes signals on, and ends
 /// as the command ends. Its own descriptors 0, 1 and 2 are the command's.
 [[noreturn]] void run_exec_stub();
+
+// inside.cpp
+/// A container's main process: takes its plan from the server that listens at `socket_path`; its
+/// standard input ends with the server.
+[[noreturn]] void run_main_process(const char* socket_path);
+/// A further session's warden, started by the main process: its standard input is the stream.
+[[noreturn]] void run_beside();
 
 // setup.cpp, and the parts it calls in this order
 [[noreturn]] void run_warden(const PlanView& plan, int stream_fd, int life_fd);

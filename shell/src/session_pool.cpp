@@ -25,13 +25,26 @@ std::string client_of(const contract::Context& context) {
   return client;
 }
 
+bool is_plain_name(std::string_view name) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !name.empty() && name.size() <= 64 && name.front() != '.' && name.front() != '-' &&
+         name.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+/// The name as it stands in a key: its part is not longer than this.
+std::string shortened(std::string_view name) {
+  constexpr std::size_t kLongest = 48;
+  return std::string(name.substr(0, kLongest));
+}
+
 }  // namespace
 
 Result<> check_session_name(const std::string& name) {
-  constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  if (name.empty() || name.size() > 64 || name.front() == '.' || name.front() == '-' ||
-      name.find_first_not_of(kLetters) != std::string::npos) {
+  const std::string_view whole = name;
+  const std::size_t at = whole.find('@');
+  if (!is_plain_name(whole.substr(0, at)) ||
+      (at != std::string_view::npos && !is_plain_name(whole.substr(at + 1)))) {
     return contract::fail(ErrorCode::InvalidArgument,
                           "a session's name has 1 to 64 letters, digits, '.', '_' or '-' and does "
                           "not begin with '.' or '-'");
@@ -189,7 +202,10 @@ Result<std::string> SessionPool::key_of(const contract::Context& context,
     part = random_name(12);
   }
   // Names end before the '.', so that no name of one client can be the key of another.
-  return wanted.substr(0, 48) + "." + part;
+  const std::size_t at = wanted.find('@');
+  const std::string place =
+      at == std::string::npos ? std::string() : "@" + shortened(wanted.substr(at + 1));
+  return shortened(std::string_view(wanted).substr(0, at)) + place + "." + part;
 }
 
 std::vector<std::string> SessionPool::names_of(const contract::Context& context) const {
@@ -246,6 +262,10 @@ void SessionPool::close_all() {
   for (const auto& [name, session] : sessions) {
     session->close();
   }
+}
+
+std::string SessionPool::workspace_of(const std::string& /*name*/) const {
+  return config_.workspace;
 }
 
 contract::Confinement SessionPool::confinement(const std::string& name) const {

@@ -1,6 +1,6 @@
 #include "scratch_directory.hpp"
 
-#include "remove_tree.hpp"
+#include "bawn/sandbox/remove_tree.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>

@@ -58,6 +58,9 @@ class SessionPool {
   /// The report of that session, or before it runs the forecast (`confirmed` false).
   [[nodiscard]] virtual contract::Confinement confinement(const std::string& name) const;
 
+  /// Where relative paths of that session start; known before it runs.
+  [[nodiscard]] virtual std::string workspace_of(const std::string& name) const;
+
   /// The pool's name for the session that a caller calls `name`: the same name of two clients is
   /// two sessions. Who the client is stands on the context. `fallback` is meant where `name` is
   /// absent.
@@ -97,7 +100,8 @@ class SessionPool {
   mutable std::map<std::string, std::string> clients_;  ///< client -> its part of the keys
 };
 
-/// 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'.
+/// 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'; for a session that is
+/// not on the host itself '@' and the place's name behind it, which follows the same rule.
 [[nodiscard]] Result<> check_session_name(const std::string& name);
 
 }  // namespace bawn::shell

@@ -1,0 +1,42 @@
+/// \file
+/// The engine's command line for a container. Pure.
+#pragma once
+
+#include "bawn/container/engine.hpp"
+#include "bawn/container/place_spec.hpp"
+#include "mounts.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bawn::container {
+
+/// Where the warden is inside.
+inline constexpr const char* kWardenInside = "/.bawn/warden";
+/// Label of every container of ours, with the place's own random name as its value.
+inline constexpr const char* kPlaceLabel = "bawn.place";
+
+/// What the server brings to a container beside the spec.
+struct RunSetup {
+  EngineKind engine = EngineKind::Podman;
+  bool rootless = false;
+  std::string id;                ///< value of kPlaceLabel
+  std::string directory;         ///< the place's own, seen at the same path inside
+  std::string warden;            ///< path of the warden's program here
+  std::uint64_t open_files = 0;  ///< what this process may give; engines ask for more and fail
+  std::uint64_t threads = 0;
+};
+
+/// Words after the command's name: "run", options, image, and the warden's arguments.
+[[nodiscard]] std::vector<std::string> run_arguments(const PlaceSpec& spec,
+                                                     const std::vector<HeldMount>& mounts,
+                                                     const RunSetup& setup);
+
+/// The socket that the container's main process connects to.
+[[nodiscard]] std::string socket_of(const std::string& directory);
+
+/// Where a container of this spec can be written, absolute.
+[[nodiscard]] std::vector<std::string> writable_places(const PlaceSpec& spec);
+
+}  // namespace bawn::container

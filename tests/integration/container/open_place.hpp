@@ -1,0 +1,152 @@
+/// \file
+/// An engine that tests may use, and places opened with it.
+#pragma once
+
+#include "bawn/container/place.hpp"
+#include "bawn/os/procfs.hpp"
+#include "support/requirements.hpp"
+#include "support/run_program.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bawn::test {
+
+inline constexpr const char* kImage = "localhost/bawn-test:1";
+
+/// The environment that leads to the tests' engine; `reason` says why there is none.
+struct EngineEnvironment {
+  std::vector<std::string> variables;
+  std::string reason;
+};
+
+/// Made once for all tests of a build folder.
+inline const EngineEnvironment& engine_environment() {
+  static const EngineEnvironment made = [] {
+    EngineEnvironment engine;
+    const std::filesystem::path folder =
+        std::filesystem::path(BAWN_TEST_ENGINE_FOLDER) / std::to_string(geteuid());
+    const auto result = run_program({.argv = {BAWN_TEST_ENGINE_SCRIPT, folder.string()}});
+    if (result.exit_code != 0) {
+      engine.reason = result.err;
+      return engine;
+    }
+    for (const char* const name : {"PATH", "HOME"}) {
+      const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
+      engine.variables.push_back(std::string(name) + "=" + (value != nullptr ? value : ""));
+    }
+    std::ifstream file(folder / "env");
+    for (std::string line; std::getline(file, line);) {
+      engine.variables.push_back(line);
+    }
+    return engine;
+  }();
+  return made;
+}
+
+/// First line of a test that opens containers.
+#define BAWN_REQUIRE_ENGINE()                                                                \
+  do {                                                                                       \
+    if (const auto& engine = ::bawn::test::engine_environment(); engine.variables.empty()) { \
+      if (::bawn::test::is_required("podman")) {                                             \
+        FAIL() << "required by BAWN_TEST_REQUIRE: podman: " << engine.reason;                \
+      }                                                                                      \
+      GTEST_SKIP() << "needs podman: " << engine.reason;                                     \
+    }                                                                                        \
+  } while (false)
+
+class OpenPlace : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    BAWN_REQUIRE_ENGINE();
+    BAWN_REQUIRE("landlock");
+    auto addresses = container::find_engines(engine_environment().variables);
+    ASSERT_FALSE(addresses.empty());
+    auto engine = container::Engine::connect(contract::Context(), addresses.front(),
+                                             engine_environment().variables);
+    ASSERT_TRUE(engine) << engine.error().message();
+    setup_.engine = *engine;
+    auto version = setup_.engine->version(contract::Context());
+    ASSERT_TRUE(version) << version.error().message();
+    setup_.version = *version;
+    setup_.state_dir = state_.path();
+    setup_.bounds = {.workspace = std::filesystem::canonical(workspace_.path()),
+                     .write_workspace = true,
+                     .network = false};
+    if (geteuid() == 0) {
+      ASSERT_EQ(chown(workspace_.path().c_str(), 1000, 1000), 0);
+    }
+  }
+  void TearDown() override {
+    session_.reset();
+    if (place_ != nullptr) {
+      EXPECT_TRUE(place_->close(contract::Context()));
+    }
+  }
+
+  /// A name that no other test has.
+  static std::string fresh_name() {
+    static int count = 0;
+    return "bawn-test-" + std::to_string(getpid()) + "-" + std::to_string(++count);
+  }
+  container::PlaceSpec spec() const {
+    container::PlaceSpec spec;
+    spec.name = fresh_name();
+    spec.image = kImage;
+    spec.mounts = {{.source = ".", .target = "/workspace"}};
+    if (setup_.version.rootless) {
+      spec.uid = geteuid();
+      spec.gid = getegid();
+    }
+    return spec;
+  }
+  void open(container::PlaceSpec wanted) {
+    auto place = container::Place::open(contract::Context(), std::move(wanted), setup_);
+    ASSERT_TRUE(place) << place.error().message();
+    place_ = *place;
+    shell::SessionConfig config;
+    config.limits.stop_grace = std::chrono::milliseconds(300);
+    auto session = place_->start_session(std::move(config));
+    ASSERT_TRUE(session) << session.error().message();
+    session_ = *session;
+  }
+  void open() { open(spec()); }
+  /// Whether the engine still knows a container of that name.
+  bool exists(const std::string& name) const {
+    const auto found = setup_.engine->inspect(contract::Context(), name);
+    EXPECT_TRUE(found) << (found ? "" : found.error().message());
+    return found && found->has_value();
+  }
+
+  shell::CallResult run(shell::BashRequest request,
+                        const contract::Context& context = contract::Context()) {
+    auto result = session_->run(context, std::move(request));
+    EXPECT_TRUE(result) << (result ? "" : result.error().message());
+    return result ? *std::move(result) : shell::CallResult{};
+  }
+  shell::CallResult sh(std::string command) {
+    shell::BashRequest request;
+    request.command = std::move(command);
+    return run(std::move(request));
+  }
+
+  TempDir workspace_;
+  TempDir state_;
+  container::PlaceSetup setup_;
+  std::shared_ptr<container::Place> place_;
+  std::shared_ptr<shell::Session> session_;
+};
+
+}  // namespace bawn::test
