@@ -115,6 +115,7 @@ Result<int> call(const WallOptions& options, const std::vector<std::string>& wor
   }
   const CallAnswer answer = BAWN_TRY(run_until_signalled(*tool, own.context, *asked));
   own.pool->close_all();
+  own.pool->close_all_places();
   return finish(print_call(answer, asked->json));
 }
 

@@ -1,8 +1,10 @@
 #include "doctor.hpp"
 
+#include "bawn/container/engine.hpp"
 #include "bawn/sandbox/policy.hpp"
 #include "bawn/sandbox/wall.hpp"
 #include "commands.hpp"
+#include "environment.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -71,6 +73,35 @@ Policy only(LayerMode Policy::* layer, const Policy& base) {
   return policy;
 }
 
+EngineFinding ask(container::EngineAddress address, const std::vector<std::string>& environment) {
+  EngineFinding finding{.name = std::string(to_string(address.kind)),
+                        .where = address.remote.empty()
+                                     ? address.socket.empty() ? address.command : address.socket
+                                     : address.remote,
+                        .works = false,
+                        .version = {},
+                        .rootless = false,
+                        .reason = {}};
+  const contract::Context context;
+  const bool remote = !address.remote.empty();
+  const bool command = !address.command.empty();
+  const auto engine = container::Engine::connect(context, std::move(address), environment);
+  const auto version = engine ? (*engine)->version(context)
+                              : Result<container::EngineVersion>(std::unexpected(engine.error()));
+  if (!version) {
+    finding.reason = version.error().message();
+    return finding;
+  }
+  finding.version = version->version;
+  finding.rootless = version->rootless;
+  finding.works = !remote && command;
+  if (!finding.works) {
+    finding.reason = remote ? "containers are opened on this machine only"
+                            : "its command, which starts containers, is not in PATH";
+  }
+  return finding;
+}
+
 int print_findings(bool as_json) {
   auto findings = examine();
   if (!findings) {
@@ -99,6 +130,10 @@ Result<Findings> examine() {
     if (policy && policy->enforce) {
       findings.presets.push_back(attempt(name, *std::move(policy), scratch.path()));
     }
+  }
+  const std::vector<std::string> environment = own_environment();
+  for (container::EngineAddress& address : container::find_engines(environment)) {
+    findings.engines.push_back(ask(std::move(address), environment));
   }
   return findings;
 }

@@ -20,13 +20,25 @@ struct Attempt {
   std::optional<contract::Confinement> report;
 };
 
+/// A container engine that this environment leads to, asked for its version.
+struct EngineFinding {
+  std::string name;    ///< "podman" or "docker"
+  std::string where;   ///< its socket, its command, or the address of another machine
+  bool works = false;  ///< it answered, and containers can be opened with it
+  std::string version;
+  bool rootless = false;
+  std::string reason;  ///< why not, one sentence; empty when it works
+};
+
 struct Findings {
   sandbox::KernelFeatures features;
   std::vector<Attempt> layers;
   std::vector<Attempt> presets;
+  std::vector<EngineFinding> engines;
 };
 
-/// Tries everything. Blocking: some tens of milliseconds.
+/// Tries everything. Blocking: some tens of milliseconds, and what container engines take to
+/// answer.
 [[nodiscard]] contract::Result<Findings> examine();
 
 /// Whether the kernel's records of denials can be read, in words; the exit status.

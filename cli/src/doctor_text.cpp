@@ -48,6 +48,22 @@ Json to_json(const std::vector<Attempt>& attempts) {
   return list;
 }
 
+Json to_json(const std::vector<EngineFinding>& engines) {
+  Json list = Json::array();
+  for (const EngineFinding& engine : engines) {
+    Json one = {{"name", engine.name},
+                {"where", engine.where},
+                {"works", engine.works},
+                {"version", engine.version},
+                {"rootless", engine.rootless}};
+    if (!engine.reason.empty()) {
+      one["reason"] = engine.reason;
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 void print_line(std::string& out, bool works, std::string_view name, std::string_view more) {
   fmt::format_to(std::back_inserter(out), "  {} {:<22}{}\n", works ? "yes" : "no ", name, more);
 }
@@ -74,7 +90,8 @@ Json to_json(const Findings& findings) {
   }
   return {{"features", features},
           {"layers", to_json(findings.layers)},
-          {"presets", to_json(findings.presets)}};
+          {"presets", to_json(findings.presets)},
+          {"engines", to_json(findings.engines)}};
 }
 
 std::string to_text(const Findings& findings) {
@@ -95,6 +112,16 @@ std::string to_text(const Findings& findings) {
   out += "\npolicies, raised whole\n";
   for (const Attempt& attempt : findings.presets) {
     print_line(out, attempt.works, attempt.name, summary(attempt));
+  }
+  out += "\ncontainer engines\n";
+  for (const EngineFinding& engine : findings.engines) {
+    print_line(out, engine.works, engine.name,
+               engine.works ? fmt::format("{}{} at {}", engine.version,
+                                          engine.rootless ? ", rootless" : "", engine.where)
+                            : engine.reason);
+  }
+  if (findings.engines.empty()) {
+    print_line(out, false, "podman or docker", "neither is in PATH or has a socket here");
   }
   return out;
 }

@@ -77,7 +77,7 @@ std::vector<std::string> merged(std::vector<std::string> environment,
 }
 
 Result<std::shared_ptr<shell::Session>> LoginPool::start(shell::SessionConfig config) {
-  {
+  if (!is_in_place(config.name)) {
     const std::lock_guard lock(mutex_);
     if (!taken_) {
       taken_ = true;
@@ -92,7 +92,7 @@ Result<std::shared_ptr<shell::Session>> LoginPool::start(shell::SessionConfig co
     }
     config.environment = merged(std::move(config.environment), variables_);
   }
-  return SessionPool::start(std::move(config));
+  return PlacePool::start(std::move(config));
 }
 
 }  // namespace bawn::cli

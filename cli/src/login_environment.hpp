@@ -2,7 +2,7 @@
 /// Sessions whose environment is that of the user's login shell, taken once and inside the wall.
 #pragma once
 
-#include "bawn/shell/session_pool.hpp"
+#include "bawn/container/place_pool.hpp"
 
 #include <memory>
 #include <mutex>
@@ -16,15 +16,16 @@ namespace bawn::cli {
 enum class LoginEnvironment { No, Yes };
 
 /// A pool whose first session is preceded by one that runs `bash --login` and is closed again. What
-/// that one exports goes into the environment of all sessions, through the policy's choice of names
-/// as the server's own variables do. If it fails or takes longer than ten seconds, sessions begin
-/// without it and standard error says so.
+/// that one exports goes into the environment of all sessions on the host, through the policy's
+/// choice of names as the server's own variables do. If it fails or takes longer than ten seconds,
+/// sessions begin without it and standard error says so.
 ///
 /// Threads: thread-safe.
-class LoginPool final : public shell::SessionPool {
+class LoginPool final : public container::PlacePool {
  public:
-  LoginPool(shell::SessionConfig config, const shell::PoolLimits& limits)
-      : SessionPool(std::move(config), limits) {}
+  LoginPool(shell::SessionConfig config, const shell::PoolLimits& limits,
+            container::PoolSetup setup)
+      : PlacePool(std::move(config), limits, std::move(setup)) {}
 
  protected:
   [[nodiscard]] contract::Result<std::shared_ptr<shell::Session>> start(

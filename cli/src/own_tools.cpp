@@ -1,5 +1,6 @@
 #include "own_tools.hpp"
 
+#include "bawn/container/tools.hpp"
 #include "bawn/contract/record.hpp"
 #include "bawn/files/tools.hpp"
 #include "bawn/shell/tools.hpp"
@@ -28,14 +29,36 @@ Result<std::vector<contract::ToolPtr>> with_log(std::vector<contract::ToolPtr> t
   return tools;
 }
 
-/// The shell's tools and the file tools over the same sessions.
-Result<std::vector<contract::ToolPtr>> tools_over(const std::shared_ptr<shell::SessionPool>& pool) {
+/// What the server's own wall allows a container.
+container::PoolSetup container_setup(const shell::SessionConfig& config) {
+  const sandbox::Policy& policy = config.policy;
+  return {.bounds = {.workspace = config.workspace,
+                     .write_workspace = policy.write_workspace,
+                     .network = policy.network == sandbox::Network::Full},
+          .environment = config.environment,
+          .warden = config.warden.program};
+}
+
+/// The tools of sessions, each with the argument that leads to a place.
+Result<std::vector<contract::ToolPtr>> with_places(std::vector<contract::ToolPtr> tools) {
+  for (contract::ToolPtr& tool : tools) {
+    tool = BAWN_TRY(container::with_place(std::move(tool)));
+  }
+  return tools;
+}
+
+/// The shell's tools and the file tools over the same sessions, and the tools of containers.
+Result<std::vector<contract::ToolPtr>> tools_over(
+    const std::shared_ptr<container::PlacePool>& pool) {
   const shell::ToolOptions options;
   auto tools = shell::make_shell_tools(pool, options);
   auto more = BAWN_TRY(files::make_file_tools(
       std::make_shared<SessionPlaces>(pool, options.default_session),
       {.default_session = options.default_session, .state_dir = pool->config().state_dir}));
   std::move(more.begin(), more.end(), std::back_inserter(tools));
+  tools = BAWN_TRY(with_places(std::move(tools)));
+  auto containers = container::make_container_tools(pool);
+  std::move(containers.begin(), containers.end(), std::back_inserter(tools));
   return tools;
 }
 
@@ -44,16 +67,19 @@ Result<std::vector<contract::ToolPtr>> tools_over(const std::shared_ptr<shell::S
 Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& limits,
                                 LoginEnvironment login) {
   OwnTools own;
-  const shell::PoolLimits pool = BAWN_TRY(pool_limits(limits));
+  const shell::PoolLimits bounds = BAWN_TRY(pool_limits(limits));
   shell::SessionConfig config = BAWN_TRY(configure_sessions(options));
   config.limits.running_exec = limits.calls.value_or(config.limits.running_exec);
-  own.pool = login == LoginEnvironment::Yes
-                 ? std::make_shared<LoginPool>(std::move(config), pool)
-                 : std::make_shared<shell::SessionPool>(std::move(config), pool);
+  auto setup = container_setup(config);
+  own.pool =
+      login == LoginEnvironment::Yes
+          ? std::make_shared<LoginPool>(std::move(config), bounds, std::move(setup))
+          : std::make_shared<container::PlacePool>(std::move(config), bounds, std::move(setup));
   auto tools = BAWN_TRY(tools_over(own.pool));
   own.tools = BAWN_TRY(with_log(std::move(tools), own.pool->config().state_dir));
   own.resources = shell::make_output_resources(own.pool);
   end_left_behind(own.pool->config().state_dir + "/records");
+  container::remove_abandoned_places(own.pool->config().state_dir);
   const auto records = BAWN_TRY(RecordLog::open(own.pool->config().state_dir));
   own.context = contract::with_recorder(
       contract::Context(), [records](const contract::Context&, const contract::Record& record) {

@@ -3,11 +3,11 @@
 /// `bawn call`.
 #pragma once
 
+#include "bawn/container/place_pool.hpp"
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/resource.hpp"
 #include "bawn/contract/tool.hpp"
-#include "bawn/shell/session_pool.hpp"
 #include "limit_options.hpp"
 #include "login_environment.hpp"
 #include "policy_choice.hpp"
@@ -19,7 +19,7 @@ namespace bawn::cli {
 
 /// Tools with what they live on. Nothing is started before the first call needs it.
 struct OwnTools {
-  std::shared_ptr<shell::SessionPool> pool{};
+  std::shared_ptr<container::PlacePool> pool{};
   std::vector<contract::ToolPtr> tools{};
   std::shared_ptr<const contract::ResourceProvider> resources{};
   contract::Context context{};  ///< for every call: records go to the state directory

@@ -1,8 +1,10 @@
 #include "reap.hpp"
 
+#include "bawn/container/place.hpp"
 #include "bawn/contract/json.hpp"
 #include "bawn/os/pidfd.hpp"
 #include "bawn/os/procfs.hpp"
+#include "environment.hpp"
 
 #include <signal.h>
 #include <unistd.h>
@@ -46,6 +48,10 @@ class Reaper {
         continue;  // the last line of a server that was killed while it wrote
       }
       const Json& data = (*record)["data"];
+      if (record->value("namespace", "") == container::kHandleRecord) {
+        take_container(data, found);
+        continue;
+      }
       if (data.contains("boot_id") && data["boot_id"] == boot_) {
         take("warden", process_in(data, "warden_pid", "warden_start_time"), data, found);
         take("process", process_in(data, "pid", "start_time"), data, found);
@@ -54,9 +60,26 @@ class Reaper {
   }
 
  private:
+  /// The engine's containers outlive a boot, so that of the record is not compared.
+  void take_container(const Json& data, std::vector<LeftBehind>& found) const {
+    const auto there = container::remove_left_behind(contract::Context(), data, own_environment(),
+                                                     reap_ == Reap::End);
+    const bool unknown = !there && !there.error().is(contract::ErrorCode::Unsupported);
+    if (!unknown && !there.value_or(false)) {
+      return;
+    }
+    found.push_back({.server = server_,
+                     .process = {},
+                     .what = "container",
+                     .session = data.value("container", ""),
+                     .ended = !unknown && reap_ == Reap::End});
+  }
+
   void take(const char* what, const std::optional<ProcessIdentity>& process, const Json& data,
             std::vector<LeftBehind>& found) const {
-    const auto same = [&](const LeftBehind& left) { return left.process == *process; };
+    const auto same = [&](const LeftBehind& left) {
+      return left.process == *process && left.what != "container";
+    };
     if (!process || std::any_of(found.begin(), found.end(), same)) {
       return;
     }

@@ -38,6 +38,14 @@ contract::Json to_json(const std::vector<LeftBehind>& found) {
 
 void print(const std::vector<LeftBehind>& found, bool dry_run) {
   for (const LeftBehind& left : found) {
+    if (left.what == "container") {
+      fmt::print("{} container {}, opened by server {}, which is gone\n",
+                 left.ended ? "removed"
+                 : dry_run  ? "would remove"
+                            : "could not remove",
+                 contract::quote(left.session), left.server.pid);
+      continue;
+    }
     const char* word = left.ended ? "ended" : dry_run ? "would end" : "could not end";
     fmt::print("{} {} {} of session {}, started by server {}, which is gone\n", word, left.what,
                left.process.pid, contract::quote(left.session), left.server.pid);

@@ -32,6 +32,7 @@ contract::Result<mcp::Server> make_server(OwnTools& own) {
 
 int finish_serving(const OwnTools& own, std::size_t abandoned_calls) {
   own.pool->close_all();
+  own.pool->close_all_places();
   if (abandoned_calls > 0) {
     std::_Exit(0);  // their threads still use the tools, which must not be destroyed under them
   }

@@ -117,20 +117,26 @@ Result<CommandOutput> run_command(const contract::Context& context, const std::s
 }
 
 std::string first_complaint(std::string_view text) {
+  std::string first;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-    for (const std::string_view before : {"Error: ", "Error response from daemon: ", "docker: "}) {
+    bool error = false;
+    for (const std::string_view before : {"docker: ", "Error: ", "Error response from daemon: "}) {
       if (line.starts_with(before)) {
         line.remove_prefix(before.size());
+        error = true;
       }
     }
-    if (!line.empty() && !line.starts_with("time=")) {
+    if (error) {
       return std::string(line.substr(0, kMaxComplaint));
     }
+    if (first.empty() && !line.starts_with("time=")) {
+      first = line.substr(0, kMaxComplaint);
+    }
   }
-  return {};
+  return first;
 }
 
 }  // namespace bawn::container

@@ -32,7 +32,8 @@ struct CommandOutput {
                                                 const std::vector<std::string>& arguments,
                                                 const std::vector<std::string>& environment);
 
-/// The first line that says something, without what engines put before it ("Error: ").
+/// The first line that an engine marks as its error, without the mark ("Error: "), else the first
+/// that is no log line.
 [[nodiscard]] std::string first_complaint(std::string_view text);
 
 }  // namespace bawn::container

@@ -24,7 +24,9 @@ struct MountArg {
         field("source", &MountArg::source)
             .desc("Directory or file in the workspace, absolute or relative to it"),
         field("target", &MountArg::target).desc("Absolute path inside"),
-        field("read_only", &MountArg::read_only).desc("Nothing can be changed there").with_default());
+        field("read_only", &MountArg::read_only)
+            .desc("Nothing can be changed there")
+            .with_default());
   }
 };
 
@@ -62,12 +64,13 @@ struct OpenArgs {
             .with_default(),
         field("user", &OpenArgs::user)
             .desc("UID or UID:GID of commands inside. Left out: 1000, or with an engine that runs "
-                  "as you: you"),
+                  "as you: 0, which is you"),
         field("read_only_root", &OpenArgs::read_only_root)
             .desc("Only mounts, /tmp, /var/tmp and the workspace can be written")
             .with_default(),
         field("workspace", &OpenArgs::workspace)
-            .desc("Where shells start inside; a temporary file system unless it is a mount's target")
+            .desc(
+                "Where shells start inside; a temporary file system unless it is a mount's target")
             .with_default(),
         field("memory_bytes", &OpenArgs::memory_bytes).desc("Left out: 2 GiB").at_least(1),
         field("processes", &OpenArgs::processes)
@@ -101,7 +104,8 @@ struct CloseArgs {
 
 constexpr const char* kOpenDescription =
     "Open a container as a place: bash, exec and the file tools then act in it when they are "
-    "called with its name as `place`, with the same semantics as outside: a persistent shell, exact "
+    "called with its name as `place`, with the same semantics as outside: a persistent shell, "
+    "exact "
     "status, output, cancel and records. By default it has no network, no capability, a read-only "
     "root, an ordinary user, and limits of memory, processes and processors; the result has those "
     "that the engine really set. It is removed by container_close and when this server ends.";
@@ -210,12 +214,10 @@ contract::Outcome open_place(PlacePool& pool, const contract::Context& context, 
   }
   const Place& place = **opened;
   contract::ToolResult result = contract::text_result(text_of(place));
-  result.structured = {{"place", place.spec().name},
-                       {"container_id", place.handle().value("id", "")},
-                       {"engine", place.engine_version()},
-                       {"image", place.spec().image},
-                       {"workspace", place.spec().workspace},
-                       {"in_force", facts_json(place.facts())}};
+  result.structured = {
+      {"place", place.spec().name},          {"container_id", place.handle().value("id", "")},
+      {"engine", place.engine_version()},    {"image", place.spec().image},
+      {"workspace", place.spec().workspace}, {"in_force", facts_json(place.facts())}};
   result.confinement = place.forecast();
   result.details = std::make_shared<contract::RecordDetails>(
       contract::Record{.name_space = kHandleRecord, .data = place.handle()});

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -62,6 +64,20 @@ Result<HeldMount> hold(const Mount& mount, const os::UniqueFd& root, const std::
   return held;
 }
 
+/// What the process `pid` sees as "/".
+os::UniqueFd root_of(int pid) {
+  return os::UniqueFd(
+      ::open(fmt::format("/proc/{}/root", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+os::UniqueFd open_in(const os::UniqueFd& root, const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  return os::UniqueFd(
+      static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
+}
+
 }  // namespace
 
 Result<std::vector<HeldMount>> hold_mounts(const std::vector<Mount>& mounts,
@@ -77,19 +93,25 @@ Result<std::vector<HeldMount>> hold_mounts(const std::vector<Mount>& mounts,
   return held;
 }
 
+void share_temporary(const std::vector<std::string>& targets, int pid) noexcept {
+  const os::UniqueFd root = root_of(pid);
+  for (const std::string& target : targets) {
+    const os::UniqueFd there = open_in(root, target);
+    struct statfs found{};
+    if (there.is_open() && ::fstatfs(there.get(), &found) == 0 && found.f_type == TMPFS_MAGIC) {
+      (void)::chmod(fmt::format("/proc/self/fd/{}", there.get()).c_str(), 01777);
+    }
+  }
+}
+
 Result<> check_mounted(const std::vector<HeldMount>& mounts, int pid) {
-  const os::UniqueFd root(
-      ::open(fmt::format("/proc/{}/root", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const os::UniqueFd root = root_of(pid);
   if (!root.is_open()) {
     return std::unexpected(
         Error::from_errno(errno, "open", "cannot look at what the engine mounted"));
   }
   for (const HeldMount& mount : mounts) {
-    open_how how{};
-    how.flags = O_PATH | O_CLOEXEC;
-    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-    const os::UniqueFd there(static_cast<int>(
-        ::syscall(SYS_openat2, root.get(), mount.target.c_str(), &how, sizeof how)));
+    const os::UniqueFd there = open_in(root, mount.target);
     struct stat wanted{};
     struct stat found{};
     if (!there.is_open() || ::fstat(there.get(), &found) != 0 ||

@@ -30,4 +30,8 @@ struct HeldMount {
 /// Errors: PermissionDenied when something else was mounted.
 [[nodiscard]] Result<> check_mounted(const std::vector<HeldMount>& mounts, int pid);
 
+/// Lets everybody write to the temporary file systems at `targets`: an engine gives one the mode of
+/// the image's directory, whatever it is asked for. Where that is not ours to change it stays.
+void share_temporary(const std::vector<std::string>& targets, int pid) noexcept;
+
 }  // namespace bawn::container

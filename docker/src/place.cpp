@@ -4,6 +4,7 @@
 #include "bawn/contract/record.hpp"
 #include "bawn/os/memfd.hpp"
 #include "bawn/os/pipe.hpp"
+#include "bawn/os/poll.hpp"
 #include "bawn/os/procfs.hpp"
 #include "bawn/os/spawn.hpp"
 #include "bawn/sandbox/features.hpp"
@@ -60,10 +61,12 @@ std::pair<std::uint32_t, std::uint32_t> host_ids(const PlaceSpec& spec, bool roo
                   : std::pair{*spec.uid, *spec.gid};
 }
 
+/// A rootless engine's own user is the container's root; every other number needs a range of
+/// subordinate ids, which not every user has.
 void set_user(PlaceSpec& spec, bool rootless) {
   constexpr std::uint32_t kAgent = 1000;
-  spec.uid = spec.uid.value_or(rootless ? ::geteuid() : kAgent);
-  spec.gid = spec.gid.value_or(rootless ? ::getegid() : *spec.uid);
+  spec.uid = spec.uid.value_or(rootless ? 0 : kAgent);
+  spec.gid = spec.gid.value_or(*spec.uid == ::geteuid() ? ::getegid() : *spec.uid);
 }
 
 Result<> check_engine(const PlaceSetup& setup, const PlaceSpec& spec) {
@@ -154,38 +157,53 @@ Result<> Place::start_container(const contract::Context& context) {
   run.argv.insert(run.argv.begin(), address.command);
   run.env = setup_.engine->environment();
   run.fds = {{life.read.get(), 0}, {errors_.get(), 1}, {errors_.get(), 2}};
-  os::Pidfd engine = BAWN_TRY(os::spawn(run));
+  engine_ = BAWN_TRY(os::spawn(run));
   started_ = true;
   life.read.reset();
   life_ = std::move(life.write);
-  auto visitor = room.await(context, engine);
-  if (!visitor || !*visitor) {
-    (void)engine.signal(SIGTERM);
-    engine.wait();
-    return !visitor ? Result<>(std::unexpected(std::move(visitor).error()))
-                    : std::unexpected(explain(context, read_errors(errors_)));
+  auto visitor = room.await(context, engine_);
+  if (!visitor) {
+    return std::unexpected(std::move(visitor).error());
   }
-  return take_over(context, **std::move(visitor), std::move(engine));
+  if (!*visitor) {
+    return std::unexpected(explain(context, read_errors(errors_)));
+  }
+  return take_over(context, **std::move(visitor));
 }
 
-Result<> Place::take_over(const contract::Context& context, Visitor visitor, os::Pidfd engine) {
+Result<> Place::take_over(const contract::Context& context, Visitor visitor) {
   if (visitor.pid <= 0) {
-    (void)engine.signal(SIGTERM);
     return contract::fail(
         ErrorCode::Unsupported,
-        fmt::format("{} runs its containers where this process cannot see them; "
-                    "bawn must run beside the engine, not in a container of its own",
+        fmt::format("{} runs its containers where this process cannot see them; bawn must run "
+                    "beside the engine, not in a container of its own",
                     setup_.engine->name()));
   }
   const int pid = visitor.pid;
   BAWN_TRY(check_mounted(mounts_, pid));
+  share_temporary(temporary_places(spec_), pid);
   facts_ = read_back(pid);
   sandbox::SessionPlan nothing;
   nothing.uid = *spec_.uid;
   nothing.gid = *spec_.gid;
+  auto command = BAWN_TRY(os::Pidfd::open(engine_.pid()));
   main_ = BAWN_TRY(sandbox::hand_plan(
-      {.stream = std::move(visitor.stream), .pid = pid, .child = std::move(engine)}, nothing));
+      {.stream = std::move(visitor.stream), .pid = pid, .child = std::move(command)}, nothing));
   return learn(context);
+}
+
+void Place::end_engine() noexcept {
+  constexpr std::chrono::seconds kLimit{5};
+  life_.reset();
+  if (!engine_.is_open()) {
+    return;
+  }
+  const auto soon = contract::Context().with_deadline(contract::Context::Clock::now() + kLimit);
+  if (!os::wait_readable(engine_.get(), soon)) {
+    (void)engine_.signal(SIGKILL);  // what it leaves is removed by its label
+    (void)os::wait_readable(engine_.get(), soon);
+  }
+  (void)engine_.reap();
 }
 
 Result<> Place::learn(const contract::Context& context) {
@@ -303,7 +321,7 @@ Result<> Place::close(const contract::Context& context) {
   if (main_ != nullptr) {
     main_->close();
   }
-  life_.reset();
+  end_engine();
   Result<> removed;
   if (started_) {
     // Its own --rm did it, as a rule; asked by the label, so that a name that somebody else took
@@ -324,7 +342,7 @@ Result<> Place::close(const contract::Context& context) {
 }
 
 Result<bool> remove_left_behind(const contract::Context& context, const Json& handle,
-                                const std::vector<std::string>& environment) {
+                                const std::vector<std::string>& environment, bool remove) {
   const auto text = [&](const char* name) {
     const auto found = handle.find(name);
     return found != handle.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -341,7 +359,9 @@ Result<bool> remove_left_behind(const contract::Context& context, const Json& ha
   const auto engine = BAWN_TRY(Engine::connect(context, std::move(address), environment));
   bool any = false;
   for (const std::string& container : BAWN_TRY(engine->list(context, label))) {
-    BAWN_TRY(engine->remove(context, container));
+    if (remove) {
+      BAWN_TRY(engine->remove(context, container));
+    }
     any = true;
   }
   return any;

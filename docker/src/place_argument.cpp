@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* kPlace = "place";
 constexpr const char* kSession = "session";
+constexpr const char* kRequest = "request";
 constexpr const char* kDefaultSession = "main";
 constexpr const char* kHelp =
     "Name of an open container (container_open): the call acts in there. Left out: on this machine";
@@ -25,7 +26,8 @@ Result<std::string> schema_with_place(const contract::Tool& inner) {
   }
   Json properties = Json::object();
   const Json member = {{"type", "string"}, {"description", kHelp}};
-  for (const auto& [name, value] : schema.value("properties", Json::object()).items()) {
+  const Json described = schema.value("properties", Json::object());
+  for (const auto& [name, value] : described.items()) {
     properties[name] = value;
     if (name == kSession) {
       properties[kPlace] = member;
@@ -50,12 +52,17 @@ Result<std::optional<std::string>> without_place(std::string_view args) {
   const Json place = (*parsed)[kPlace];
   const Json session = parsed->value(kSession, Json(kDefaultSession));
   if (!place.is_string() || !session.is_string()) {
-    return contract::fail(
-        ErrorCode::InvalidArgument,
-        fmt::format("invalid arguments: {} must be a string", place.is_string() ? kSession : kPlace));
+    return contract::fail(ErrorCode::InvalidArgument,
+                          fmt::format("invalid arguments: {} must be a string",
+                                      place.is_string() ? kSession : kPlace));
   }
   if (auto named = check_place_name(place.get<std::string>()); !named) {
     return std::unexpected(std::move(named).error().wrap("invalid arguments"));
+  }
+  if (parsed->contains(kRequest) && !(*parsed)[kRequest].is_null()) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "invalid arguments: a request widens this machine's wall and means "
+                          "nothing in a container; leave out either request or place");
   }
   parsed->erase(kPlace);
   (*parsed)[kSession] = session.get<std::string>() + "@" + place.get<std::string>();

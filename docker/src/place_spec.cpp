@@ -132,12 +132,12 @@ Result<> check_words(const PlaceSpec& spec) {
 Result<> check_place_name(const std::string& name) {
   constexpr std::string_view kFirst =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  const bool fits = name.size() >= 2 && name.size() <= 63 &&
+  const bool fits = name.size() >= 2 && name.size() <= 48 &&
                     kFirst.find(name.front()) != std::string_view::npos &&
                     name.find_first_not_of(std::string(kFirst) + "_.-") == std::string::npos;
   if (!fits) {
     return bad(
-        fmt::format("a container's name has 2 to 63 letters, digits, '_', '.' or '-' and "
+        fmt::format("a container's name has 2 to 48 letters, digits, '_', '.' or '-' and "
                     "begins with a letter or digit: {} does not",
                     contract::quote(name)));
   }

@@ -30,20 +30,6 @@ bool is_mounted(const PlaceSpec& spec, const std::string& path) {
   return std::ranges::any_of(spec.mounts, [&](const Mount& mount) { return mount.target == path; });
 }
 
-/// Temporary file systems: where a read-only root leaves nothing to write.
-std::vector<std::string> temporary(const PlaceSpec& spec) {
-  std::vector<std::string> paths;
-  for (const char* const path : {"/tmp", "/var/tmp"}) {
-    if (!is_mounted(spec, path) && (spec.read_only_root || std::string_view(path) == "/tmp")) {
-      paths.emplace_back(path);
-    }
-  }
-  if (!is_mounted(spec, spec.workspace)) {
-    paths.push_back(spec.workspace);
-  }
-  return paths;
-}
-
 void add_walls(Words& words, const PlaceSpec& spec, const RunSetup& setup) {
   words.add("--network", spec.network == PlaceNetwork::None ? "none" : "bridge");
   words.add("--cap-drop", "ALL");
@@ -74,7 +60,7 @@ void add_limits(Words& words, const PlaceSpec& spec, const RunSetup& setup) {
   words.add("--ulimit", fmt::format("nofile={0}:{0}", setup.open_files));
   words.add("--ulimit", fmt::format("nproc={0}:{0}", setup.threads));
   words.add("--ulimit", "core=0:0");
-  for (const std::string& path : temporary(spec)) {
+  for (const std::string& path : temporary_places(spec)) {
     words.add("--tmpfs",
               fmt::format("{}:rw,exec,nosuid,nodev,mode=1777,size={}", path, limits.tmp_bytes));
   }
@@ -86,11 +72,24 @@ std::string socket_of(const std::string& directory) {
   return directory + "/socket";
 }
 
+std::vector<std::string> temporary_places(const PlaceSpec& spec) {
+  std::vector<std::string> paths;
+  for (const char* const path : {"/tmp", "/var/tmp"}) {
+    if (!is_mounted(spec, path) && (spec.read_only_root || std::string_view(path) == "/tmp")) {
+      paths.emplace_back(path);
+    }
+  }
+  if (!is_mounted(spec, spec.workspace)) {
+    paths.push_back(spec.workspace);
+  }
+  return paths;
+}
+
 std::vector<std::string> writable_places(const PlaceSpec& spec) {
   if (!spec.read_only_root) {
     return {"/"};
   }
-  std::vector<std::string> places = temporary(spec);
+  std::vector<std::string> places = temporary_places(spec);
   for (const Mount& mount : spec.mounts) {
     if (!mount.read_only) {
       places.push_back(mount.target);

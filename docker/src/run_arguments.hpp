@@ -36,6 +36,9 @@ struct RunSetup {
 /// The socket that the container's main process connects to.
 [[nodiscard]] std::string socket_of(const std::string& directory);
 
+/// Its temporary file systems: where a read-only root leaves nothing to write.
+[[nodiscard]] std::vector<std::string> temporary_places(const PlaceSpec& spec);
+
 /// Where a container of this spec can be written, absolute.
 [[nodiscard]] std::vector<std::string> writable_places(const PlaceSpec& spec);
 

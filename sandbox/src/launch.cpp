@@ -4,12 +4,12 @@
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/poll.hpp"
 #include "bawn/os/spawn.hpp"
+#include "bawn/sandbox/inside.hpp"
 #include "frame_stream.hpp"
 #include "scratch_directory.hpp"
 #include "spawn_request.hpp"
 #include "wall_plan.hpp"
 #include "warden_launch.hpp"
-#include "warden_program.hpp"
 #include "wire_encode.hpp"
 
 #include <fmt/format.h>

@@ -56,5 +56,18 @@ TEST(BawnDoctorTest, PrintsTheSameForAPerson) {
   EXPECT_THAT(result.out, HasSubstr("workspace-write"));
 }
 
+TEST(BawnDoctorTest, SaysWhichContainerEnginesAreThereAndWhyNot) {
+  const auto none = run_program({.argv = {BAWN_PROGRAM, "doctor", "--json"},
+                                 .env = {{"PATH", "/nowhere"},
+                                         {"CONTAINER_HOST", ""},
+                                         {"DOCKER_HOST", "unix:///nowhere/docker.sock"},
+                                         {"XDG_RUNTIME_DIR", ""}}});
+  const auto json = contract::parse_json(none.out);
+  ASSERT_TRUE(json) << none.out << none.err;
+  const auto docker = attempt_of((*json)["engines"], "docker");
+  EXPECT_EQ(docker.value("works", true), false) << *json;
+  EXPECT_THAT(docker.value("reason", ""), HasSubstr("/nowhere/docker.sock"));
+}
+
 }  // namespace
 }  // namespace bawn::test

@@ -13,6 +13,8 @@ runtime=$(command -v runc || command -v crun) || skip "there is neither runc nor
 mkdir -p "$folder"
 exec 9>"$folder/lock"
 flock 9
+# Each test is a process of its own: one of them does the work for all.
+[ ! -f "$folder/env" ] || exit 0
 
 limit() { local value; value=$(ulimit "$1"); [ "$value" != unlimited ] && [ "$value" -lt "$2" ] && echo "$value" || echo "$2"; }
 cat >"$folder/containers.conf" <<CONF
@@ -41,6 +43,7 @@ fill_root() {
   local root=$1 tool file library
   chmod 0755 "$root"
   mkdir -p "$root"/{usr/{bin,sbin,lib,lib64},etc,tmp,var/tmp,root,proc,sys,dev,run}
+  chmod 1777 "$root/tmp" "$root/var/tmp"
   local name
   for name in bin sbin lib lib64; do ln -s "usr/$name" "$root/$name"; done
   for tool in bash sh cat ls sleep setsid touch mkdir rm mv true false env head tail dd id stat kill \

@@ -106,10 +106,6 @@ class OpenPlace : public ::testing::Test {
     spec.name = fresh_name();
     spec.image = kImage;
     spec.mounts = {{.source = ".", .target = "/workspace"}};
-    if (setup_.version.rootless) {
-      spec.uid = geteuid();
-      spec.gid = getegid();
-    }
     return spec;
   }
   void open(container::PlaceSpec wanted) {

@@ -88,7 +88,9 @@ class Place {
  private:
   Place();
   Result<> start_container(const contract::Context& context);
-  Result<> take_over(const contract::Context& context, Visitor visitor, os::Pidfd engine);
+  Result<> take_over(const contract::Context& context, Visitor visitor);
+  /// Closes the container's input and collects the engine's command.
+  void end_engine() noexcept;
   /// What the image says about its environment, and a first plan.
   Result<> learn(const contract::Context& context);
   [[nodiscard]] sandbox::Inside inside(std::string session_dir) const;
@@ -105,6 +107,7 @@ class Place {
   std::unique_ptr<PlaceDirectory> directory_;
   std::vector<HeldMount> mounts_;
   os::UniqueFd errors_;  ///< what the engine's command complains about
+  os::Pidfd engine_;     ///< its command, our child
   os::UniqueFd life_;    ///< the container's standard input: its end is the container's
   Json handle_;
   PlaceFacts facts_;
@@ -120,11 +123,12 @@ class Place {
 /// Removes the directories of places whose server is gone. Blocking: file operations.
 void remove_abandoned_places(const std::string& state_dir);
 
-/// Removes the container that a record `container:handle` of a dead server names, if it still is
-/// that container: its label must be the recorded one.
+/// Looks for the container that a record `container:handle` of a dead server names: its label must
+/// be the recorded one. With `remove` it is removed.
 ///
-/// Returns true when it was there and is removed. Errors: as Engine. Blocking: as Engine.
+/// Returns true when it was there. Errors: as Engine. Blocking: as Engine.
 [[nodiscard]] Result<bool> remove_left_behind(const contract::Context& context, const Json& handle,
-                                              const std::vector<std::string>& environment);
+                                              const std::vector<std::string>& environment,
+                                              bool remove);
 
 }  // namespace bawn::container

@@ -25,7 +25,7 @@ struct PoolSetup {
 };
 
 /// The sessions and places of one server. Threads: thread-safe.
-class PlacePool final : public shell::SessionPool {
+class PlacePool : public shell::SessionPool {
  public:
   PlacePool(shell::SessionConfig config, const shell::PoolLimits& limits, PoolSetup setup);
   ~PlacePool() override;
@@ -47,6 +47,10 @@ class PlacePool final : public shell::SessionPool {
   [[nodiscard]] std::string workspace_of(const std::string& name) const override;
 
  protected:
+  /// True for the name of a session that runs in a place.
+  [[nodiscard]] static bool is_in_place(const std::string& session) noexcept {
+    return session.find('@') != std::string::npos;
+  }
   [[nodiscard]] Result<std::shared_ptr<shell::Session>> start(shell::SessionConfig config) override;
 
  private:

@@ -44,7 +44,7 @@ struct PlaceSpec {
   std::vector<Mount> mounts{};
   PlaceNetwork network = PlaceNetwork::None;
   PlaceLimits limits{};
-  /// Who commands run as inside. Absent: 1000, or with a rootless engine its user.
+  /// Who commands run as inside. Absent: 1000, or with a rootless engine 0, which is its user.
   std::optional<std::uint32_t> uid{};
   std::optional<std::uint32_t> gid{};
   bool read_only_root = true;
@@ -62,7 +62,7 @@ struct PlaceBounds {
   bool network = false;          ///< a container may have a network
 };
 
-/// 2 to 63 letters, digits, '_', '.' or '-', beginning with a letter or digit: what every engine
+/// 2 to 48 letters, digits, '_', '.' or '-', beginning with a letter or digit: what every engine
 /// takes as a container's name and sessions can be called by.
 [[nodiscard]] Result<> check_place_name(const std::string& name);
 
