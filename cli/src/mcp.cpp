@@ -63,14 +63,9 @@ contract::Error become_http(const McpOptions& options) {
   if (!program) {
     return program.error();
   }
-  std::vector<std::string> words = {"bawn-http", "--policy", options.wall.policy, "--workspace",
-                                    options.wall.workspace};
-  if (options.wall.best_effort) {
-    words.emplace_back("--best-effort");
-  }
-  if (options.wall.allow_unconfined) {
-    words.emplace_back("--allow-unconfined");
-  }
+  std::vector<std::string> words = {"bawn-http"};
+  const auto wall = words_of(options.wall);
+  words.insert(words.end(), wall.begin(), wall.end());
   if (!options.http->empty()) {
     words.insert(words.end(), {"--listen", *options.http});
   }

@@ -68,6 +68,23 @@ void add_wall_options(CLI::App& command, WallOptions& options) {
                      "otherwise it can only narrow the policy");
 }
 
+std::vector<std::string> words_of(const WallOptions& options) {
+  std::vector<std::string> words = {"--policy", options.policy, "--workspace", options.workspace};
+  for (const std::string& host : options.hosts) {
+    words.insert(words.end(), {"--allow-host", host});
+  }
+  if (options.best_effort) {
+    words.emplace_back("--best-effort");
+  }
+  if (options.allow_unconfined) {
+    words.emplace_back("--allow-unconfined");
+  }
+  if (options.accept_project) {
+    words.insert(words.end(), {"--accept-project", *options.accept_project});
+  }
+  return words;
+}
+
 Result<sandbox::Policy> choose_policy_without_project(const WallOptions& options) {
   return BAWN_TRY(choose_base(options)).policy;
 }

@@ -27,6 +27,10 @@ struct WallOptions {
 
 void add_wall_options(CLI::App& command, WallOptions& options);
 
+/// The same choice as words for another program of ours, every option of `add_wall_options` among
+/// them: one that got lost on the way would change the wall without a word.
+[[nodiscard]] std::vector<std::string> words_of(const WallOptions& options);
+
 /// A policy and where it came from.
 struct ChosenPolicy {
   sandbox::Policy policy;

@@ -2,9 +2,12 @@
 
 #include "support/temp_dir.hpp"
 
+#include <CLI/CLI.hpp>
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+
+#include <algorithm>
 
 namespace bawn::cli {
 namespace {
@@ -75,6 +78,32 @@ TEST(ChoosePolicyTest, SaysWhichFileIsMissing) {
   ASSERT_FALSE(policy);
   EXPECT_EQ(policy.error().code(), ErrorCode::NotFound);
   EXPECT_NE(policy.error().message().find("/nowhere/policy.json"), std::string::npos);
+}
+
+TEST(WallOptionsTest, ReachAnotherProgramOfOursWhole) {
+  WallOptions options;
+  CLI::App app;
+  add_wall_options(app, options);
+  app.parse(
+      "--policy workspace-net --workspace /srv --allow-host a.test --allow-host *.b.test:443 "
+      "--best-effort --allow-unconfined --accept-project sha256:00");
+  auto words = words_of(options);
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_name() != "--help") {
+      EXPECT_NE(std::ranges::find(words, option->get_name()), words.end()) << option->get_name();
+    }
+  }
+  WallOptions again;
+  CLI::App other;
+  add_wall_options(other, again);
+  std::ranges::reverse(words);  // the order in which CLI11 takes a vector
+  other.parse(words);
+  EXPECT_EQ(again.policy, options.policy);
+  EXPECT_EQ(again.workspace, options.workspace);
+  EXPECT_EQ(again.hosts, options.hosts);
+  EXPECT_EQ(again.best_effort, options.best_effort);
+  EXPECT_EQ(again.allow_unconfined, options.allow_unconfined);
+  EXPECT_EQ(again.accept_project, options.accept_project);
 }
 
 }  // namespace
