@@ -35,7 +35,7 @@ Variables with_terminal(Variables variables) {
 Result<Launch> aside_launch(Session::Impl& session, const BashRequest& request,
                             const CallRecord& record, const std::string& state,
                             std::vector<std::string> notes) {
-  const SessionDir& dir = session.dir;
+  const SessionFiles& dir = session.dir;
   Launch launch;
   launch.files = random_name(8);
   AsideSettings settings{

@@ -96,6 +96,7 @@ Result<bool> BashCall::begin(const contract::Context& context) {
   }
   record_data_ = BAWN_TRY(write_process_record(recording_, {.session = session_.config.name,
                                                             .call = record_->id,
+                                                            .place = session_.place,
                                                             .warden = session_.warden.get(),
                                                             .child = &session_.shell()->child(),
                                                             .is_shell = true,
@@ -111,14 +112,15 @@ Result<> BashCall::open_input() {
   }
   InputFifo fifo = BAWN_TRY(session_.dir.make_input(name));
   const int inner = fifo.read.get();
-  auto feed = BAWN_TRY(InputFeed::make(std::move(fifo.write), std::move(fifo.read), inner));
+  auto feed = BAWN_TRY(InputFeed::make(
+      {.write = std::move(fifo.write), .held = std::move(fifo.read), .inner = inner}));
   BAWN_TRY(feed->write(request_.input.value_or("")));
   record_->set_input(std::move(feed));
   return {};
 }
 
 Result<> BashCall::send_step() {
-  const SessionDir& dir = session_.dir;
+  const SessionFiles& dir = session_.dir;
   const bool has_input = request_.input || request_.input_open;
   const bool wrapped = !request_.cwd.empty() || !request_.environment.empty();
   const std::string text_name = wrapped ? name_ + ".t" : name_;
@@ -139,7 +141,7 @@ Result<> BashCall::send_step() {
   record_->set_script(dir.read_side() + text_name);
   pump_.emplace(record_, out_.read.get(), err_.read.get(), session_.shell()->child().exit_event(),
                 &session_.reports, nonce_);
-  not_before_ = start_time_now();
+  not_before_ = session_.warden->start_time_now();
   return session_.shell()->write_line(fmt::format(
       R"(__bs {} {} {} {};\. "$__br$__bg" <"$__b0" >"$__bw$__bg.o" 2>"$__bw$__bg.e";__bd)", nonce_,
       name_, record_->number, flags));
@@ -147,8 +149,8 @@ Result<> BashCall::send_step() {
 
 BashCall::Look BashCall::look() {
   // Looks at a shell that took the extra line and does not report: enough of them for a machine
-  // that is busy elsewhere.
-  constexpr int kEnough = 5;
+  // that is busy elsewhere, and for a report that comes over a relay.
+  constexpr int kEnough = 20;
   BashProcess& shell = *session_.shell();
   if (queued_ == 0) {
     // A text can take away PROMPT_COMMAND and then be cut off by an error, so that nothing reports.
@@ -187,7 +189,7 @@ bool BashCall::release_streams() {
   err_.keep.reset();
   const bool out_held = release_stream(*session_.keeper, Stream::Out, std::move(out_.read));
   const bool err_held = release_stream(*session_.keeper, Stream::Err, std::move(err_.read));
-  const SessionDir& dir = session_.dir;
+  const SessionFiles& dir = session_.dir;
   dir.remove_output(name_ + ".o");
   dir.remove_output(name_ + ".e");
   dir.remove_text(name_);
@@ -241,8 +243,9 @@ void BashCall::restore_shell(CallResult& result) {
 
 void BashCall::from_death(CallResult& result) {
   const auto status = session_.shell()->child().status();
-  // bash takes its line byte by byte: what is left of it tells that the text never began.
-  const bool began = session_.shell()->unread() == 0;
+  // bash takes its line byte by byte: what is left of it tells that the text never began. The extra
+  // line of look() may lie there too.
+  const bool began = session_.shell()->unread() <= queued_;
   if (status && !began) {
     result.reason = Reason::ShellLost;
     result.notes.emplace_back("The shell had ended before it took this text; nothing of it ran.");
@@ -302,6 +305,7 @@ void BashCall::list_survivors(CallResult& result, bool held) {
     // The groups that bash chose are known only now; a later server can end them by this record.
     auto written = write_process_record(recording_, {.session = session_.config.name,
                                                      .call = record_->id,
+                                                     .place = session_.place,
                                                      .warden = session_.warden.get(),
                                                      .child = &session_.shell()->child(),
                                                      .is_shell = true,

@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,7 +19,7 @@ namespace {
 constexpr int kStartTimeoutMs = 10'000;
 }
 
-BashProcess::BashProcess(const SessionDir& dir, std::unique_ptr<sandbox::Child> child)
+BashProcess::BashProcess(const SessionFiles& dir, std::unique_ptr<sandbox::Child> child)
     : dir_(dir), child_(std::move(child)) {}
 
 BashProcess::~BashProcess() {
@@ -28,7 +27,7 @@ BashProcess::~BashProcess() {
 }
 
 Result<std::unique_ptr<BashProcess>> BashProcess::start(sandbox::Warden& warden,
-                                                        const SessionDir& dir,
+                                                        const SessionFiles& dir,
                                                         ReportChannel& reports,
                                                         const BashStart& start) {
   os::Pipe lines = BAWN_TRY(os::Pipe::make());
@@ -42,7 +41,7 @@ Result<std::unique_ptr<BashProcess>> BashProcess::start(sandbox::Warden& warden,
                           .start_nonce = nonce,
                           .snapshot = {},
                           .directory = start.directory};
-  os::UniqueFd exit_state = BAWN_TRY(dir.make_state_file(name + ".x"));
+  StateFile exit_state = BAWN_TRY(dir.make_state_file(name + ".x"));
   if (!start.state.empty()) {
     settings.snapshot = dir.read_side() + name + ".s";
     BAWN_TRY(dir.write_text(name + ".s", start.state));
@@ -95,28 +94,22 @@ Result<> BashProcess::write_line(std::string_view line) {
   return {};
 }
 
-std::size_t BashProcess::unread() const noexcept {
+std::size_t BashProcess::unread() const {
+  if (const auto told = child_->unread_input()) {
+    return *told;
+  }
   int waiting = 0;
   ioctl(line_read_.get(), FIONREAD, &waiting);
   return static_cast<std::size_t>(waiting);
 }
 
 std::string BashProcess::take_exit_state() const {
-  return read_state(exit_state_.get(), state_limit_);
+  return read_state(exit_state_, state_limit_);
 }
 
-std::string read_state(int fd, std::size_t limit) {
-  struct stat status{};
-  if (fstat(fd, &status) != 0 || status.st_size <= 0 ||
-      static_cast<std::size_t>(status.st_size) > limit) {
-    return {};
-  }
-  std::string text(static_cast<std::size_t>(status.st_size), '\0');
-  const ssize_t got = pread(fd, text.data(), text.size(), 0);
-  if (got != static_cast<ssize_t>(text.size()) || !text.ends_with(state_end())) {
-    return {};
-  }
-  return usable_state(text);
+std::string read_state(const StateFile& file, std::size_t limit) {
+  const std::string text = file.read(limit);
+  return text.ends_with(state_end()) ? usable_state(text) : std::string();
 }
 
 }  // namespace bawn::shell

@@ -5,7 +5,7 @@
 #include "bawn/os/unique_fd.hpp"
 #include "bawn/sandbox/warden.hpp"
 #include "report_channel.hpp"
-#include "session_dir.hpp"
+#include "session_files.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -33,8 +33,9 @@ class BashProcess {
   /// Blocking: until the shell reports that it is ready, at most 10 s.
   ///
   /// Errors: the warden's; Internal when it ends or stays silent instead of reporting.
-  static Result<std::unique_ptr<BashProcess>> start(sandbox::Warden& warden, const SessionDir& dir,
-                                                    ReportChannel& reports, const BashStart& start);
+  static Result<std::unique_ptr<BashProcess>> start(sandbox::Warden& warden,
+                                                    const SessionFiles& dir, ReportChannel& reports,
+                                                    const BashStart& start);
   ~BashProcess();
   BashProcess(const BashProcess&) = delete;
   BashProcess& operator=(const BashProcess&) = delete;
@@ -47,27 +48,27 @@ class BashProcess {
   /// Writes one line (without its newline) to the shell's standard input.
   [[nodiscard]] Result<> write_line(std::string_view line);
   /// Bytes of lines that the shell has not read yet.
-  [[nodiscard]] std::size_t unread() const noexcept;
+  [[nodiscard]] std::size_t unread() const;
 
   /// The state that it wrote when it ended; empty when it could not, or when it was too large.
   [[nodiscard]] std::string take_exit_state() const;
 
  private:
-  BashProcess(const SessionDir& dir, std::unique_ptr<sandbox::Child> child);
+  BashProcess(const SessionFiles& dir, std::unique_ptr<sandbox::Child> child);
 
-  const SessionDir& dir_;
+  const SessionFiles& dir_;
   std::unique_ptr<sandbox::Child> child_;
   // Our own reading end keeps the pipe alive when the shell is gone, so that no write raises
   // SIGPIPE.
   os::UniqueFd line_read_;
   os::UniqueFd line_write_;
-  os::UniqueFd exit_state_;
+  StateFile exit_state_;
   std::string exit_name_;
   std::size_t state_limit_ = 0;
   StepReport first_;
 };
 
 /// A whole state file; empty when it is cut short or larger than `limit` bytes.
-[[nodiscard]] std::string read_state(int fd, std::size_t limit);
+[[nodiscard]] std::string read_state(const StateFile& file, std::size_t limit);
 
 }  // namespace bawn::shell

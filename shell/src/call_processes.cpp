@@ -1,11 +1,8 @@
 #include "call_processes.hpp"
 
-#include "bawn/os/procfs.hpp"
-
 #include <fmt/format.h>
 
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,14 +10,6 @@
 #include <fstream>
 
 namespace bawn::shell {
-
-std::uint64_t start_time_now() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  const auto ticks = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
-  return static_cast<std::uint64_t>(now.tv_sec) * ticks +
-         static_cast<std::uint64_t>(now.tv_nsec) * ticks / 1'000'000'000U;
-}
 
 Result<int> signal_process(sandbox::Warden& warden, int inside_pid, int signal) {
   return warden.signal({.kind = sandbox::SignalTarget::Kind::Process,
@@ -106,22 +95,6 @@ Survivor to_survivor(const sandbox::ProcessInfo& process) {
           .pgid = process.pgid,
           .state = process.state,
           .name = process.name};
-}
-
-std::vector<os::Pidfd> hold(const std::vector<sandbox::ProcessInfo>& processes) {
-  std::vector<os::Pidfd> held;
-  for (const sandbox::ProcessInfo& process : processes) {
-    auto pidfd = os::Pidfd::open(process.pid);
-    if (!pidfd) {
-      continue;
-    }
-    // The number may have gone to another between list and open: the start time tells.
-    const auto started = os::start_time(process.pid);
-    if (started && *started == process.start_time) {
-      held.push_back(std::move(*pidfd));
-    }
-  }
-  return held;
 }
 
 }  // namespace bawn::shell

@@ -2,7 +2,6 @@
 /// The processes that one call started, as the warden sees them.
 #pragma once
 
-#include "bawn/os/pidfd.hpp"
 #include "bawn/sandbox/warden.hpp"
 #include "bawn/shell/call_result.hpp"
 #include "input_feed.hpp"
@@ -21,9 +20,6 @@ struct CallScope {
   int shell_pid = 0;         ///< host pid of the shell, which is spared; 0 = none
   int shell_inside_pid = 0;
 };
-
-/// This moment in the unit of a process's start time.
-[[nodiscard]] std::uint64_t start_time_now() noexcept;
 
 /// Sends `signal` to all of them and returns how many were reached.
 [[nodiscard]] Result<int> signal_call(sandbox::Warden& warden, const CallScope& scope, int signal);
@@ -44,9 +40,5 @@ struct CallScope {
                              const InputFeed& input);
 
 [[nodiscard]] Survivor to_survivor(const sandbox::ProcessInfo& process);
-
-/// Holds each by descriptor, so that their end can be waited for; those that are gone or cannot be
-/// seen from here are left out.
-[[nodiscard]] std::vector<os::Pidfd> hold(const std::vector<sandbox::ProcessInfo>& processes);
 
 }  // namespace bawn::shell

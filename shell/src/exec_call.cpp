@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -21,19 +20,14 @@ namespace bawn::shell {
 
 namespace {
 
+constexpr std::size_t kStatusesLimit = 64 * 1024;
+
 Result<os::Pipe> output_pipe() {
   os::Pipe pipe = BAWN_TRY(os::Pipe::make());
   if (fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) {
     return std::unexpected(Error::from_errno(errno, "fcntl", "cannot make an output pipe"));
   }
   return pipe;
-}
-
-/// A small file from its beginning.
-std::string read_whole(int fd) {
-  std::array<char, 1024> bytes;
-  const ssize_t got = pread(fd, bytes.data(), bytes.size(), 0);
-  return {bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
 }
 
 /// Where a call that may change nothing still can: devices, the private temporary directory, and
@@ -85,7 +79,8 @@ CallScope ExecCall::scope() const {
 Result<> ExecCall::connect_terminal(sandbox::SpawnSpec& spec) {
   Terminal terminal = BAWN_TRY(Terminal::open(*launch_.terminal));
   os::UniqueFd typed(fcntl(terminal.outer.get(), F_DUPFD_CLOEXEC, 3));
-  auto feed = BAWN_TRY(InputFeed::make(std::move(typed), {}, terminal.inner.get()));
+  auto feed = BAWN_TRY(InputFeed::make(
+      {.write = std::move(typed), .inner = terminal.inner.get(), .terminal = true}));
   BAWN_TRY(feed->write(launch_.input.value_or("")));
   record_->set_input(std::move(feed));
   record_->set_screen(*launch_.terminal);
@@ -94,6 +89,22 @@ Result<> ExecCall::connect_terminal(sandbox::SpawnSpec& spec) {
   spec.standard_input = std::move(terminal.inner);
   spec.controlling_terminal = true;
   out_ = std::move(terminal.outer);
+  return {};
+}
+
+Result<> ExecCall::connect_remote_terminal(sandbox::SpawnSpec& spec) {
+  os::SocketPair ends = BAWN_TRY(os::SocketPair::make());
+  os::UniqueFd typed(fcntl(ends.near.get(), F_DUPFD_CLOEXEC, 3));
+  if (fcntl(ends.near.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return std::unexpected(Error::from_errno(errno, "fcntl", "cannot make a terminal"));
+  }
+  auto feed = BAWN_TRY(InputFeed::make({.write = std::move(typed), .terminal = true}));
+  BAWN_TRY(feed->write(launch_.input.value_or("")));
+  record_->set_input(std::move(feed));
+  record_->set_screen(*launch_.terminal);
+  spec.standard_input = std::move(ends.far);
+  spec.remote_terminal = {.columns = launch_.terminal->columns, .rows = launch_.terminal->rows};
+  out_ = std::move(ends.near);
   return {};
 }
 
@@ -110,7 +121,8 @@ Result<> ExecCall::connect_input(sandbox::SpawnSpec& spec) {
   }
   os::UniqueFd held(fcntl(pipe.read.get(), F_DUPFD_CLOEXEC, 3));
   const int identity = held.get();
-  auto feed = BAWN_TRY(InputFeed::make(std::move(pipe.write), std::move(held), identity));
+  auto feed = BAWN_TRY(InputFeed::make(
+      {.write = std::move(pipe.write), .held = std::move(held), .inner = identity}));
   BAWN_TRY(feed->write(launch_.input.value_or("")));
   record_->set_input(std::move(feed));
   spec.standard_input = std::move(pipe.read);
@@ -119,7 +131,8 @@ Result<> ExecCall::connect_input(sandbox::SpawnSpec& spec) {
 
 Result<> ExecCall::connect(sandbox::SpawnSpec& spec) {
   if (launch_.terminal) {
-    return connect_terminal(spec);
+    return session_.warden->relay() == nullptr ? connect_terminal(spec)
+                                               : connect_remote_terminal(spec);
   }
   BAWN_TRY(connect_input(spec));
   os::Pipe out = BAWN_TRY(output_pipe());
@@ -141,10 +154,16 @@ Result<> ExecCall::begin() {
   if (launch_.read_only) {
     spec.writable_only = writable_places(session_);
   }
-  not_before_ = start_time_now();
+  not_before_ = session_.warden->start_time_now();
   child_ = BAWN_TRY(session_.warden->spawn(std::move(spec)));
+  if (launch_.terminal && session_.warden->relay() != nullptr) {
+    record_->input()->resize_by([child = child_](TerminalSize size) {
+      return child->resize({.columns = size.columns, .rows = size.rows});
+    });
+  }
   record_data_ = BAWN_TRY(write_process_record(recording_, {.session = session_.config.name,
                                                             .call = record_->id,
+                                                            .place = session_.place,
                                                             .warden = session_.warden.get(),
                                                             .child = child_.get(),
                                                             .is_shell = false,
@@ -174,7 +193,7 @@ void ExecCall::from_status(CallResult& result) const {
   result.signal = status->signal;
   result.cpu_us = status->user_us + status->system_us;
   result.peak_memory_bytes = status->peak_rss_bytes;
-  std::string statuses = launch_.statuses.is_open() ? read_whole(launch_.statuses.get()) : "";
+  std::string statuses = launch_.statuses.read(kStatusesLimit);
   for (std::size_t at = statuses.find(' '); at < statuses.size(); ++at) {
     int value = 0;  // the first number is the status itself
     const auto [end, error] =

@@ -25,7 +25,7 @@ struct Launch {
   DrivenCall::Limits limits;
   /// Of a text: its files are r/NAME, r/NAME.t, r/NAME.s and w/NAME.q; empty for a program.
   std::string files;
-  os::UniqueFd statuses;  ///< what it writes into w/NAME.q
+  StateFile statuses;  ///< what it writes into w/NAME.q
   std::vector<std::string> notes;
 };
 
@@ -45,6 +45,8 @@ class ExecCall final : public DrivenCall {
   /// Gives the process its three descriptors and keeps our ends.
   [[nodiscard]] Result<> connect(sandbox::SpawnSpec& spec);
   [[nodiscard]] Result<> connect_terminal(sandbox::SpawnSpec& spec);
+  /// Makes the child's terminal where it will run, behind a relay.
+  [[nodiscard]] Result<> connect_remote_terminal(sandbox::SpawnSpec& spec);
   [[nodiscard]] Result<> connect_input(sandbox::SpawnSpec& spec);
   StopResult stop() override;
   void conclude(const std::optional<StopResult>& stopped) override;
@@ -54,7 +56,7 @@ class ExecCall final : public DrivenCall {
   Session::Impl& session_;
   Launch launch_;
   contract::Context recording_;
-  std::unique_ptr<sandbox::Child> child_;
+  std::shared_ptr<sandbox::Child> child_;
   std::uint64_t not_before_ = 0;
   std::optional<Json> record_data_;
   os::UniqueFd out_;

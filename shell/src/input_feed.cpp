@@ -1,10 +1,11 @@
 #include "input_feed.hpp"
 
+#include "bawn/os/quiet_write.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -15,11 +16,11 @@ namespace {
 constexpr char kEndOfFile = 4;  // ^D, the VEOF that a new terminal has
 }
 
-Result<std::shared_ptr<InputFeed>> InputFeed::make(os::UniqueFd write, os::UniqueFd held,
-                                                   int inner) {
-  auto feed = std::shared_ptr<InputFeed>(
-      new InputFeed(std::move(write), std::move(held), BAWN_TRY(os::EventFd::make())));
-  if (!feed->identify(inner)) {
+Result<std::shared_ptr<InputFeed>> InputFeed::make(End end) {
+  const int inner = end.inner;
+  auto feed =
+      std::shared_ptr<InputFeed>(new InputFeed(std::move(end), BAWN_TRY(os::EventFd::make())));
+  if (inner >= 0 && !feed->identify(inner)) {
     return std::unexpected(Error::from_errno(errno, "fstat", "cannot make the call's input"));
   }
   return feed;
@@ -40,11 +41,16 @@ bool InputFeed::is_at(const std::string& path) const {
   return stat(path.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
-InputFeed::InputFeed(os::UniqueFd write, os::UniqueFd held, os::EventFd work)
-    : write_(std::move(write)),
-      held_(std::move(held)),
+InputFeed::InputFeed(End end, os::EventFd work)
+    : write_(std::move(end.write)),
+      held_(std::move(end.held)),
       work_(std::move(work)),
-      terminal_(!held_.is_open()) {}
+      terminal_(end.terminal) {}
+
+void InputFeed::resize_by(std::function<Result<>(TerminalSize)> resize) {
+  const std::lock_guard lock(mutex_);
+  resize_ = std::move(resize);
+}
 
 Result<> InputFeed::write(std::string_view bytes) {
   {
@@ -89,6 +95,9 @@ Result<> InputFeed::resize(TerminalSize size) {
     return contract::fail(ErrorCode::InvalidArgument,
                           "the call has no terminal whose size could change");
   }
+  if (resize_ != nullptr) {
+    return resize_(size);
+  }
   const winsize wanted{.ws_row = size.rows, .ws_col = size.columns, .ws_xpixel = 0, .ws_ypixel = 0};
   if (shut_ || ioctl(write_.get(), TIOCSWINSZ, &wanted) != 0) {
     return contract::fail(ErrorCode::InvalidArgument, "the call has ended, and its terminal too");
@@ -101,9 +110,12 @@ void InputFeed::flush() {
   work_.clear();
   std::size_t sent = 0;
   while (sent < queue_.size() && write_.is_open()) {
-    const ssize_t put = ::write(write_.get(), queue_.data() + sent, queue_.size() - sent);
-    if (put < 0 && errno == EINTR) {
-      continue;
+    const long put = os::write_quietly(write_.get(), queue_.data() + sent, queue_.size() - sent);
+    if (put < 0 && errno == EPIPE) {
+      // Nobody reads it any more, which only an end that is not here can tell.
+      queue_.clear();
+      write_.reset();
+      return;
     }
     if (put <= 0) {
       break;
@@ -140,6 +152,7 @@ bool InputFeed::consumed() const {
 void InputFeed::shut() {
   const std::lock_guard lock(mutex_);
   shut_ = true;
+  resize_ = nullptr;
   queue_.clear();
   write_.reset();
   held_.reset();

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,13 +26,18 @@ class InputFeed {
   /// Bytes that may wait for a call that does not read.
   static constexpr std::size_t kMostWaiting = 1024 * 1024;
 
-  /// `write` must not block. `held` is our own reading end of a pipe, so that a call without a
-  /// reader raises no SIGPIPE; not open for a terminal.
-  ///
-  /// `inner` is what the call's processes read from; only looked at.
-  ///
+  struct End {
+    os::UniqueFd write;  ///< must not block
+    os::UniqueFd
+        held{};      ///< our own reading end of a pipe, so that nothing breaks without a reader
+    int inner = -1;  ///< what the call's processes read from, only looked at; -1 = not here
+    bool terminal = false;
+  };
   /// Errors: ResourceExhausted.
-  static Result<std::shared_ptr<InputFeed>> make(os::UniqueFd write, os::UniqueFd held, int inner);
+  static Result<std::shared_ptr<InputFeed>> make(End end);
+
+  /// The size of a terminal that is not here is set by this.
+  void resize_by(std::function<Result<>(TerminalSize)> resize);
 
   /// Queues bytes. Errors: InvalidArgument (the input has ended, or the call has),
   /// ResourceExhausted (too much waits already; nothing was taken).
@@ -59,7 +65,7 @@ class InputFeed {
   void shut();
 
  private:
-  InputFeed(os::UniqueFd write, os::UniqueFd held, os::EventFd work);
+  InputFeed(End end, os::EventFd work);
   bool identify(int inner);
 
   mutable std::mutex mutex_;
@@ -67,6 +73,7 @@ class InputFeed {
   os::UniqueFd held_;
   os::EventFd work_;
   const bool terminal_;
+  std::function<Result<>(TerminalSize)> resize_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
   std::string queue_;

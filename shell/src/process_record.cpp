@@ -25,7 +25,13 @@ Result<std::optional<Json>> write_process_record(const contract::Context& contex
   Json data = Json::object();
   data["session"] = record.session;
   data["call"] = record.call;
-  data["boot_id"] = BAWN_TRY(this_boot());
+  // Numbers of another place mean nothing here: nobody may take them for this machine's, and what
+  // runs there ends with its relay.
+  if (!record.place.empty()) {
+    data["place"] = record.place;
+  } else {
+    data["boot_id"] = BAWN_TRY(this_boot());
+  }
   data["pid"] = record.child->pid();
   data["inside_pid"] = record.child->inside_pid();
   data["start_time"] = record.child->start_time();

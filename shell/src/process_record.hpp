@@ -18,6 +18,7 @@ inline constexpr const char* kProcessRecord = "shell:process-group";
 struct ProcessRecord {
   std::string session;
   std::string call;
+  std::string place;  ///< where its numbers mean something; empty = this machine
   const sandbox::Warden* warden = nullptr;
   const sandbox::Child* child = nullptr;  ///< the shell, or the one-shot process
   bool is_shell = false;

@@ -1,5 +1,7 @@
 #include "bawn/shell/session.hpp"
 
+#include "relay_files.hpp"
+#include "session_dir.hpp"
 #include "session_impl.hpp"
 
 #include <utility>
@@ -16,12 +18,31 @@ Session::~Session() = default;
 Result<std::shared_ptr<Session>> Session::start_inside(SessionConfig config, std::string directory,
                                                        std::shared_ptr<sandbox::Warden> warden,
                                                        std::vector<std::string> environment) {
-  SessionDir dir = BAWN_TRY(SessionDir::open(std::move(directory)));
-  ReportChannel reports(BAWN_TRY(dir.make_report(kReportName)));
-  std::string report_path = dir.write_side() + kReportName;
-  auto impl =
-      std::make_unique<Impl>(std::move(config), std::move(dir), std::move(warden),
-                             std::move(environment), std::move(reports), std::move(report_path));
+  auto dir = std::make_unique<SessionDir>(BAWN_TRY(SessionDir::open(std::move(directory))));
+  auto impl = BAWN_TRY(
+      make_impl(std::move(config), std::move(dir), std::move(warden), std::move(environment)));
+  BAWN_TRY(impl->bring_up());
+  return std::shared_ptr<Session>(new Session(std::move(impl)));
+}
+
+Result<std::unique_ptr<Session::Impl>> Session::make_impl(SessionConfig config,
+                                                          std::unique_ptr<const SessionFiles> files,
+                                                          std::shared_ptr<sandbox::Warden> warden,
+                                                          std::vector<std::string> environment) {
+  ReportChannel reports(BAWN_TRY(files->make_report(kReportName)));
+  std::string report_path = files->write_side() + kReportName;
+  return std::make_unique<Impl>(std::move(config), std::move(files), std::move(warden),
+                                std::move(environment), std::move(reports), std::move(report_path));
+}
+
+Result<std::shared_ptr<Session>> Session::start_over(SessionConfig config, RemotePlace place,
+                                                     std::vector<std::string> environment) {
+  auto files = BAWN_TRY(RelayFiles::open(config.state_dir, place));
+  auto impl = BAWN_TRY(make_impl(std::move(config), std::move(files), std::move(place.warden),
+                                 std::move(environment)));
+  impl->place = std::move(place.name);
+  impl->identity.uid = place.uid;
+  impl->identity.gid = place.gid;
   BAWN_TRY(impl->bring_up());
   return std::shared_ptr<Session>(new Session(std::move(impl)));
 }

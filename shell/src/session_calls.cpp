@@ -142,7 +142,7 @@ Result<CallPtr> Session::Impl::new_record(const char* kind, bool aside) {
     number = ++last_number_;
   }
   return std::make_shared<CallRecord>(marker_prefix + std::to_string(number), kind, aside, number,
-                                      config, dir.path(), BAWN_TRY(os::EventFd::make()));
+                                      config, dir.spool(), BAWN_TRY(os::EventFd::make()));
 }
 
 Result<CallPtr> Session::Impl::find_call(const std::string& id) const {
@@ -242,7 +242,8 @@ CallResult Session::Impl::answer(const CallPtr& record, const CallRecord::Part& 
   CallResult result = record->answer(part);
   result.session = config.name;
   const InputFeed* const input = record->input();
-  if (result.state == CallState::Running && input != nullptr) {
+  // Over a relay nobody looks at what a process waits for: its numbers mean nothing here.
+  if (result.state == CallState::Running && input != nullptr && warden->relay() == nullptr) {
     const auto processes = warden->tree();
     if (processes &&
         waits_for(*processes, record->id,

@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -50,6 +51,19 @@ Result<> make_directory(const std::string& path, mode_t mode) {
         Error::from_errno(errno, "mkdir", fmt::format("cannot make the directory {}", path)));
   }
   return {};
+}
+
+/// A file from its beginning; empty when it is larger than the limit.
+std::string read_whole(int fd, std::size_t limit) {
+  struct stat status{};
+  if (fstat(fd, &status) != 0 || status.st_size <= 0 ||
+      static_cast<std::size_t>(status.st_size) > limit) {
+    return {};
+  }
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  const ssize_t got = pread(fd, text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
 }
 
 void remove_contents(int directory) noexcept {
@@ -249,7 +263,7 @@ Result<os::UniqueFd> SessionDir::make_report(const std::string& name) const {
   return open_fifo(write_fd_, name, O_RDWR);
 }
 
-Result<os::UniqueFd> SessionDir::make_state_file(const std::string& name) const {
+Result<StateFile> SessionDir::make_state_file(const std::string& name) const {
   const mode_t mode = output_mode();
   os::UniqueFd file(openat(write_fd_.get(), name.c_str(),
                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
@@ -257,7 +271,8 @@ Result<os::UniqueFd> SessionDir::make_state_file(const std::string& name) const 
     return std::unexpected(
         Error::from_errno(errno, "openat", "cannot make the shell's state file"));
   }
-  return file;
+  return StateFile([held = std::make_shared<const os::UniqueFd>(std::move(file))](
+                       std::size_t limit) { return read_whole(held->get(), limit); });
 }
 
 void SessionDir::remove_text(const std::string& name) const noexcept {

@@ -20,12 +20,13 @@ constexpr int kStateTimeoutMs = 5000;
 
 }  // namespace
 
-Session::Impl::Impl(SessionConfig session_config, SessionDir directory,
+Session::Impl::Impl(SessionConfig session_config, std::unique_ptr<const SessionFiles> session_files,
                     std::shared_ptr<sandbox::Warden> wall,
                     std::vector<std::string> session_environment, ReportChannel report_channel,
                     std::string report_path)
     : config(std::move(session_config)),
-      dir(std::move(directory)),
+      files(std::move(session_files)),
+      dir(*files),
       warden(std::move(wall)),
       environment(std::move(session_environment)),
       marker_prefix(random_name(22) + "."),
@@ -54,7 +55,8 @@ Result<> Session::Impl::bring_up() {
                                             marker_prefix + "check");
   shell_ = BAWN_TRY(BashProcess::start(*warden, dir, reports, bash_start({})));
   struct stat owner{};
-  if (stat(fmt::format("/proc/{}", shell_->child().pid()).c_str(), &owner) == 0) {
+  if (warden->relay() == nullptr &&
+      stat(fmt::format("/proc/{}", shell_->child().pid()).c_str(), &owner) == 0) {
     identity.uid = owner.st_uid;
     identity.gid = owner.st_gid;
   }
@@ -240,7 +242,7 @@ void Session::Impl::save_state() {
   }
   if (shell_->write_line("__by " + nonce + " " + name) &&
       reports.wait(nonce, shell_->child().exit_event(), kStateTimeoutMs)) {
-    std::string state = read_state(file->get(), config.limits.snapshot_bytes);
+    std::string state = read_state(*file, config.limits.snapshot_bytes);
     if (!state.empty()) {
       const std::lock_guard lock(mutex_);
       state_ = std::move(state);

@@ -10,7 +10,7 @@
 #include "keeper.hpp"
 #include "oom_watch.hpp"
 #include "report_channel.hpp"
-#include "session_dir.hpp"
+#include "session_files.hpp"
 #include "syntax_checker.hpp"
 
 #include <atomic>
@@ -32,9 +32,9 @@ namespace bawn::shell {
 /// running bash call, or maintenance (saving the state, restarting).
 class Session::Impl {
  public:
-  Impl(SessionConfig session_config, SessionDir directory, std::shared_ptr<sandbox::Warden> wall,
-       std::vector<std::string> session_environment, ReportChannel reports,
-       std::string report_path);
+  Impl(SessionConfig session_config, std::unique_ptr<const SessionFiles> files,
+       std::shared_ptr<sandbox::Warden> wall, std::vector<std::string> session_environment,
+       ReportChannel reports, std::string report_path);
   ~Impl();
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -68,11 +68,13 @@ class Session::Impl {
   void complete(CallResult& result);
 
   const SessionConfig config;
-  const SessionDir dir;
+  const std::unique_ptr<const SessionFiles> files;
+  const SessionFiles& dir;  ///< *files
   const std::shared_ptr<sandbox::Warden> warden;
   const std::vector<std::string> environment;
   const std::string marker_prefix;  ///< call ids are this and a number
-  Identity identity;                ///< set once by bring_up()
+  std::string place;                ///< the name of where it runs, in records; empty = this machine
+  Identity identity;                ///< set once by bring_up(), or before it
   ReportChannel reports;
   Calls calls;
   std::unique_ptr<Keeper> keeper;

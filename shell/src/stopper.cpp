@@ -104,9 +104,9 @@ void Stopper::look_at_shell(const std::vector<sandbox::ProcessInfo>& processes) 
 
 void Stopper::wait_for_change(const std::vector<sandbox::ProcessInfo>& processes,
                               Clock::time_point until) {
-  const std::vector<os::Pidfd> held = hold(processes);
+  const std::vector<os::UniqueFd> held = warden_.watch(processes);
   std::vector<int> ends;
-  for (const os::Pidfd& one : held) {
+  for (const os::UniqueFd& one : held) {
     ends.push_back(one.get());
   }
   note(pump_.wait(until, ends));

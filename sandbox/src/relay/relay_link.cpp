@@ -2,7 +2,7 @@
 
 #include "../wire_encode.hpp"
 #include "bawn/os/poll.hpp"
-#include "quiet_write.hpp"
+#include "bawn/os/quiet_write.hpp"
 
 #include <fmt/format.h>
 
@@ -141,7 +141,7 @@ void RelayLink::queue(Type type, std::uint32_t id, std::string_view payload) {
 
 void RelayLink::flush_queue() {
   while (out_at_ < out_.size()) {
-    const long count = write_quietly(to_.get(), out_.data() + out_at_, out_.size() - out_at_);
+    const long count = os::write_quietly(to_.get(), out_.data() + out_at_, out_.size() - out_at_);
     if (count < 0) {
       if (errno != EAGAIN) {
         broken_ =

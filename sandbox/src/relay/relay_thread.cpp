@@ -1,5 +1,4 @@
 // The thread of one relay: reads the pipe, moves the streams, and lets held events happen.
-#include "quiet_write.hpp"
 #include "relay_link.hpp"
 
 #include <fmt/format.h>

@@ -92,10 +92,11 @@ bool send_some(Stream& stream, std::size_t most, bool& more) noexcept {
 
 /// Marks and a report go in one frame, so that nothing comes between them.
 bool send_report(Stream& stream) noexcept {
-  const std::size_t room = stream.credit < sizeof chunk ? stream.credit : sizeof chunk;
+  static unsigned char report[relay_wire::kMaxData];  // the flush below uses the other one
+  const std::size_t room = stream.credit < sizeof report ? stream.credit : sizeof report;
   ssize_t count = 0;
   do {
-    count = read(stream.fd, chunk, room);
+    count = read(stream.fd, report, room);
   } while (count < 0 && errno == EINTR);
   if (count <= 0) {
     return true;
@@ -107,7 +108,7 @@ bool send_report(Stream& stream) noexcept {
     return false;
   }
   stream.credit -= static_cast<std::uint32_t>(count);
-  return tell(Type::Report, stream.id, marks.data, marks.size, chunk,
+  return tell(Type::Report, stream.id, marks.data, marks.size, report,
               static_cast<std::size_t>(count));
 }
 

@@ -1,7 +1,12 @@
 /// \file
-/// A session behind the real wall, and short ways to run things in it.
+/// A session behind the real wall, and short ways to run things in it. With BAWN_TEST_STREAM=pipes
+/// in the environment stub and warden are started over a relay, as in a container, with the same
+/// plan.
 #pragma once
 
+#include "../relay/relay_process.hpp"
+#include "bawn/sandbox/protected_watch.hpp"
+#include "bawn/sandbox/wall.hpp"
 #include "bawn/shell/session.hpp"
 #include "support/requirements.hpp"
 #include "support/temp_dir.hpp"
@@ -10,8 +15,10 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace bawn::test {
@@ -31,6 +38,8 @@ class WalledSession : public ::testing::Test {
     if (session_ != nullptr) {
       session_->close();
     }
+    session_.reset();
+    wall_ = {};
   }
 
   void start(const std::string& policy) {
@@ -40,9 +49,40 @@ class WalledSession : public ::testing::Test {
     config.state_dir = state_.path();
     config.limits = limits_;
     config.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"};
-    auto session = shell::Session::start(config);
+    auto session = over_pipes() ? start_over(config) : shell::Session::start(config);
     ASSERT_TRUE(session) << session.error().message();
     session_ = *session;
+  }
+
+  [[nodiscard]] static bool over_pipes() {
+    const char* const stream = std::getenv("BAWN_TEST_STREAM");
+    return stream != nullptr && std::string_view(stream) == "pipes";
+  }
+
+  /// What Session::start does, with directory, stub and warden behind a relay.
+  contract::Result<std::shared_ptr<shell::Session>> start_over(const shell::SessionConfig& config) {
+    if (relay_ == nullptr) {
+      relay_ = std::make_unique<RelayProcess>(BAWN_WARDEN);
+    }
+    const sandbox::Place place =
+        BAWN_TRY(sandbox::survey(config.policy, config.workspace, std::string()));
+    shell::Session::RemotePlace remote;
+    remote.uid = place.uid;
+    remote.gid = place.gid;
+    remote.name = "test";
+    remote.directory =
+        BAWN_TRY(shell::Session::prepare_directory(*relay_->relay(), place.uid, place.gid));
+    directory_ = remote.directory;
+    sandbox::WallRequest request;
+    request.policy = config.policy;
+    request.workspace = place.workspace;
+    request.session_dir = remote.directory;
+    request.warden.relay = relay_->relay();
+    wall_ = BAWN_TRY(sandbox::raise_wall(request));
+    remote.warden = std::move(wall_.warden);
+    auto environment =
+        sandbox::session_environment(config.policy, wall_.plan, config.environment, 0);
+    return shell::Session::start_over(config, std::move(remote), std::move(environment));
   }
 
   shell::CallResult run(shell::BashRequest request,
@@ -78,6 +118,9 @@ class WalledSession : public ::testing::Test {
   shell::SessionLimits limits_;
   TempDir workspace_;
   TempDir state_;
+  std::unique_ptr<RelayProcess> relay_;
+  sandbox::Wall wall_;
+  std::string directory_;  ///< of a session over pipes
   std::shared_ptr<shell::Session> session_;
 };
 

@@ -6,6 +6,7 @@
 #include "bawn/contract/context.hpp"
 #include "bawn/sandbox/plan.hpp"
 #include "bawn/sandbox/policy.hpp"
+#include "bawn/sandbox/relay.hpp"
 #include "bawn/sandbox/warden.hpp"
 #include "bawn/shell/call_result.hpp"
 
@@ -176,6 +177,30 @@ class Session {
   static Result<std::string> prepare_directory(const std::string& state_dir, std::uint32_t uid,
                                                std::uint32_t gid);
 
+  /// Where a session over a relay (bawn/sandbox/relay.hpp) runs.
+  struct RemotePlace {
+    std::shared_ptr<sandbox::Warden> warden;  ///< started over a relay
+    std::string directory;                    ///< what prepare_directory(relay, …) gave
+    std::uint32_t uid = 0;                    ///< who commands run as there; the plan's
+    std::uint32_t gid = 0;
+    std::string name;  ///< in records: "container:ID"
+  };
+
+  /// The same behind a relay: the shell, its files and its processes are at that place, output and
+  /// records here (below `config.state_dir`). `config.policy` and `config.warden` are not looked
+  /// at; the wall is the place's and the warden's.
+  ///
+  /// Errors: those of the relay; InvalidArgument (the warden is none of a relay's); NotFound when
+  /// there is no bash.
+  static Result<std::shared_ptr<Session>> start_over(SessionConfig config, RemotePlace place,
+                                                     std::vector<std::string> environment);
+
+  /// Makes a session's directory at the relay's place, for commands that run as uid:gid there:
+  /// below the first of /run, /dev/shm and /tmp that can be written. The relay removes it in the
+  /// end.
+  static Result<std::string> prepare_directory(sandbox::Relay& relay, std::uint32_t uid,
+                                               std::uint32_t gid);
+
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -236,6 +261,10 @@ class Session {
 
  private:
   explicit Session(std::unique_ptr<Impl> impl);
+  static Result<std::unique_ptr<Impl>> make_impl(SessionConfig config,
+                                                 std::unique_ptr<const class SessionFiles> files,
+                                                 std::shared_ptr<sandbox::Warden> warden,
+                                                 std::vector<std::string> environment);
   std::unique_ptr<Impl> impl_;
 };
 

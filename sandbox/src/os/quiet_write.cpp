@@ -1,4 +1,4 @@
-#include "quiet_write.hpp"
+#include "bawn/os/quiet_write.hpp"
 
 #include <signal.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <ctime>
 
-namespace bawn::sandbox {
+namespace bawn::os {
 
 long write_quietly(int fd, const char* bytes, std::size_t size) noexcept {
   sigset_t pipe_signal;
@@ -30,4 +30,4 @@ long write_quietly(int fd, const char* bytes, std::size_t size) noexcept {
   return count;
 }
 
-}  // namespace bawn::sandbox
+}  // namespace bawn::os
