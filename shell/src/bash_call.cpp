@@ -150,7 +150,7 @@ Result<> BashCall::send_step() {
 BashCall::Look BashCall::look() {
   // Looks at a shell that took the extra line and does not report: enough of them for a machine
   // that is busy elsewhere, and for a report that comes over a relay.
-  constexpr int kEnough = 20;
+  constexpr int kEnough = 8;
   BashProcess& shell = *session_.shell();
   if (queued_ == 0) {
     // A text can take away PROMPT_COMMAND and then be cut off by an error, so that nothing reports.

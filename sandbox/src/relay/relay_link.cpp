@@ -59,9 +59,10 @@ Result<RelayPlace> read_hello(const RelayAnswer& hello) {
   }
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto now_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+                      static_cast<std::uint64_t>(now.tv_nsec);
   // A little early rather than late: the word was under way for a moment.
-  place.clock_offset_ns =
-      static_cast<std::int64_t>(boot_ns) - now.tv_sec * 1'000'000'000 - now.tv_nsec;
+  place.clock_offset_ns = static_cast<std::int64_t>(boot_ns - now_ns);
   return place;
 }
 

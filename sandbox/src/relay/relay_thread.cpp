@@ -394,6 +394,12 @@ void RelayLink::take_lost(std::uint32_t session) {
       ++child;
     }
   }
+  for (auto at = streams_.begin(); at != streams_.end();) {
+    auto& [id, stream] = *at++;  // say_end may take it away
+    if (stream.session() == session && stream.end_heard && stream.ended()) {
+      say_end(id, stream);
+    }
+  }
   const auto found = sessions_.find(session);
   if (found != sessions_.end()) {
     found->second->lose();

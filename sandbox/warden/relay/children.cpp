@@ -211,7 +211,7 @@ bool spawn_child(std::uint32_t request, const unsigned char* payload, std::size_
 
 bool let_go(std::uint32_t request, bool execute) noexcept {
   Child* const child = find_child(request);
-  if (child == nullptr || child->go < 0 || !child->answered) {
+  if (child == nullptr || child->go < 0 || (execute && !child->answered)) {
     return true;
   }
   if (execute) {

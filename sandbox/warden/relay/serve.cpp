@@ -149,9 +149,18 @@ bool serve_server() noexcept {
   return hear(header, payload) && handle(header, payload);
 }
 
+/// SIGTERM is an engine's way to end a container. As its first process the relay takes it only from
+/// outside (no number in here), since a command could send it too.
+bool is_told_to_end(const signalfd_siginfo& info) noexcept {
+  return info.ssi_signo == SIGTERM && (getpid() != 1 || info.ssi_pid == 0);
+}
+
 bool serve_signals(int fd) noexcept {
-  signalfd_siginfo infos[8];
-  while (read(fd, infos, sizeof infos) > 0) {
+  signalfd_siginfo info = {};
+  while (read(fd, &info, sizeof info) == sizeof info) {
+    if (is_told_to_end(info)) {
+      return false;
+    }
   }
   return reap_stubs();
 }
@@ -234,6 +243,7 @@ int prepare() noexcept {
   sigset_t listened;
   sigemptyset(&listened);
   sigaddset(&listened, SIGCHLD);
+  sigaddset(&listened, SIGTERM);
   if (sigprocmask(SIG_SETMASK, &every, nullptr) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
     return -1;
   }

@@ -264,7 +264,7 @@ bool take_credit(std::uint32_t id, std::uint32_t bytes) noexcept {
 bool take_end(std::uint32_t id) noexcept {
   Stream* const stream = find_stream(id);
   if (stream == nullptr) {
-    return true;
+    return tell(Type::End, id, nullptr, 0);  // refused when it was asked for: nobody waits for more
   }
   stream->end_heard = true;
   if (stream->sends || !stream->takes || stream->queued == 0) {

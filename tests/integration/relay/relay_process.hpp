@@ -52,7 +52,7 @@ class RelayProcess {
 
   [[nodiscard]] const std::shared_ptr<sandbox::Relay>& relay() const noexcept { return relay_; }
   [[nodiscard]] int pid() const noexcept { return process_.pid(); }
-  void kill() const { EXPECT_TRUE(process_.signal(SIGKILL)); }
+  void signal(int number) const { EXPECT_TRUE(process_.signal(number)); }
   /// Gives the pipes up and waits until the relay is gone.
   void end() {
     if (relay_ != nullptr) {
