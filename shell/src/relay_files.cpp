@@ -14,7 +14,7 @@ using FifoKind = sandbox::Relay::FifoKind;
 Result<std::string> Session::prepare_directory(sandbox::Relay& relay, std::uint32_t uid,
                                                std::uint32_t gid) {
   std::optional<Error> first;
-  for (const char* parent : {"/run", "/dev/shm", "/tmp"}) {
+  for (const char* parent : {"/run", "/tmp", "/dev/shm"}) {
     std::string path = std::string(parent) + "/bawn-" + random_name(12);
     auto made = relay.make_session_directory(path, uid, gid);
     if (made) {

@@ -196,7 +196,7 @@ class Session {
                                                      std::vector<std::string> environment);
 
   /// Makes a session's directory at the relay's place, for commands that run as uid:gid there:
-  /// below the first of /run, /dev/shm and /tmp that can be written. The relay removes it in the
+  /// below the first of /run, /tmp and /dev/shm that can be written. The relay removes it in the
   /// end.
   static Result<std::string> prepare_directory(sandbox::Relay& relay, std::uint32_t uid,
                                                std::uint32_t gid);
