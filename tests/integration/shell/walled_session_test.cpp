@@ -34,6 +34,9 @@ TEST_F(WalledSession, WritesInTheWorkspaceAndNowhereElse) {
 }
 
 TEST_F(WalledSession, AProgramThatThePolicyKeepsUnreadableIsDenied) {
+  if (over_pipes()) {
+    GTEST_SKIP() << "this machine's policy explains no refusal of another place";
+  }
   shell::ExecRequest request;
   request.argv = {"/etc/shadow"};
   EXPECT_EQ(session_->exec(contract::Context(), request)->reason, Reason::Denied);
