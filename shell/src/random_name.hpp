@@ -7,7 +7,7 @@
 
 namespace bawn::shell {
 
-/// `length` letters and digits from the kernel's random source, 5.95 bits each.
+/// `length` ASCII letters from the kernel's random source, 5.7 bits each.
 ///
 /// Blocking: only before the kernel's source is seeded. Source: getrandom(2).
 [[nodiscard]] std::string random_name(std::size_t length);
