@@ -1,6 +1,7 @@
 /// \file
-/// A stranger's program: the tool of docs/contract.md, compiled from that page's own text and called
-/// through the installed package. newcomer.hpp is what install_and_consume.cmake took out of it.
+/// A stranger's program: the tool of docs/contract.md, compiled from that page's own text and
+/// called through the installed package. newcomer.hpp is what install_and_consume.cmake took out of
+/// it.
 #include "newcomer.hpp"
 
 #include <bawn/sandbox/policy.hpp>
