@@ -1,16 +1,15 @@
 // The thread of one relay: reads the pipe, moves the streams, and lets held events happen.
+#include "os/library_thread.hpp"
 #include "relay_link.hpp"
 
 #include <fmt/format.h>
 
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <system_error>
 
 namespace bawn::sandbox {
 
@@ -43,20 +42,12 @@ struct RelayLink::PollSet {
 };
 
 Result<> RelayLink::start() {
-  sigset_t every;
-  sigset_t before;
-  (void)::sigfillset(&every);
-  (void)::pthread_sigmask(SIG_SETMASK, &every, &before);
-  int errnum = 0;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    errnum = error.code().value();
+  auto thread = os::joinable_library_thread([this] { run(); });
+  if (!thread) {
+    return std::unexpected(thread.error().wrap("a relay"));
   }
-  (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return errnum == 0 ? Result<>()
-                     : std::unexpected(Error::from_errno(errnum, "pthread_create",
-                                                         "cannot start a relay's thread"));
+  thread_ = *std::move(thread);
+  return {};
 }
 
 void RelayLink::run() {
