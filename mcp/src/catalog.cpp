@@ -5,6 +5,7 @@
 #include "bawn/contract/json_node.hpp"
 #include "bawn/contract/properties.hpp"
 #include "json_text.hpp"
+#include "lower_case.hpp"
 #include "message.hpp"
 #include "raw_json.hpp"
 
@@ -70,10 +71,8 @@ std::vector<MirroredProperty> mirrored_in(const std::string& schema) {
   for (const auto& [name, property] : (*parsed)["properties"].items()) {
     const auto header = property.is_object() ? property.find("x-mcp-header") : property.end();
     if (property.is_object() && header != property.end() && header->is_string()) {
-      std::string lower = "mcp-param-" + header->get<std::string>();
-      std::ranges::transform(lower, lower.begin(),
-                             [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      mirrored.push_back({.property = name, .header = std::move(lower)});
+      mirrored.push_back(
+          {.property = name, .header = "mcp-param-" + lower_case(header->get<std::string>())});
     }
   }
   return mirrored;

@@ -1,13 +1,13 @@
 #include "client/remote_result.hpp"
 
 #include "bawn/contract/canonical.hpp"
+#include "lower_case.hpp"
 #include "protocol.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 
 namespace bawn::mcp {
@@ -34,7 +34,7 @@ std::string audio_name(std::string mime) {
                                                                     {"audio/flac", ".flac"},
                                                                     {"audio/webm", ".webm"}});
   mime.erase(std::min(mime.find(';'), mime.size()));
-  std::ranges::transform(mime, mime.begin(), [](unsigned char c) { return std::tolower(c); });
+  mime = lower_case(mime);
   const auto* const known =
       std::ranges::find(kExtensions, mime, &std::pair<std::string_view, std::string_view>::first);
   return "audio" + std::string(known == kExtensions.end() ? "" : known->second);

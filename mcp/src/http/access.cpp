@@ -1,20 +1,13 @@
 #include "http/access.hpp"
 
+#include "lower_case.hpp"
 #include "request_state.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace bawn::mcp {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 bool is_port(std::string_view text) {
   constexpr std::size_t kLongest = 5;
@@ -31,7 +24,7 @@ std::string host_name(std::string_view host) {
   if (host.starts_with('[') && end != std::string_view::npos) {
     ++length;
   }
-  return is_port(host.substr(length)) ? lower(host.substr(0, length)) : std::string();
+  return is_port(host.substr(length)) ? lower_case(host.substr(0, length)) : std::string();
 }
 
 bool is_allowed_host(std::string_view host, const HttpOptions& options) {
@@ -39,8 +32,9 @@ bool is_allowed_host(std::string_view host, const HttpOptions& options) {
   const std::string name = host_name(host);
   return !name.empty() &&
          (std::ranges::find(kOwn, name) != kOwn.end() ||
-          std::ranges::any_of(options.allowed_hosts,
-                              [&](const std::string& allowed) { return lower(allowed) == name; }));
+          std::ranges::any_of(options.allowed_hosts, [&](const std::string& allowed) {
+            return lower_case(allowed) == name;
+          }));
 }
 
 bool is_allowed_origin(std::string_view origin, const HttpOptions& options) {
@@ -60,7 +54,7 @@ std::optional<std::string> account_of(std::string_view authorization, const Http
     return "anonymous";
   }
   constexpr std::string_view kScheme = "bearer ";
-  if (lower(authorization.substr(0, kScheme.size())) != kScheme) {
+  if (lower_case(authorization.substr(0, kScheme.size())) != kScheme) {
     return std::nullopt;
   }
   const std::string_view given = authorization.substr(kScheme.size());

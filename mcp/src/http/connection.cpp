@@ -2,6 +2,7 @@
 
 #include "bawn/contract/json.hpp"
 #include "http/access.hpp"
+#include "lower_case.hpp"
 #include "raw_json.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -18,7 +19,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cctype>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -48,13 +48,6 @@ std::optional<std::string> header(const Fields& request, std::string_view name) 
   return found == request.end() ? std::nullopt : std::optional(std::string(view(found->value())));
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 /// What the client can read; without the header, anything.
 struct Accepts {
   bool json = true;
@@ -66,7 +59,7 @@ Accepts accepts_of(const Fields& request) {
   if (!value) {
     return {};
   }
-  const std::string text = lower(*value);
+  const std::string text = lower_case(*value);
   const auto has = [&](const char* type) { return text.find(type) != std::string::npos; };
   const bool any = has("*/*");
   return {.json = any || has(kJson) || has("application/*"),
@@ -80,7 +73,7 @@ HttpFacts facts_of(const Fields& request, bool session) {
                   .name_header = header(request, "Mcp-Name"),
                   .parameters = {}};
   for (const auto& field : request) {
-    const std::string name = lower(view(field.name_string()));
+    const std::string name = lower_case(view(field.name_string()));
     if (name.starts_with("mcp-param-")) {
       facts.parameters[name] = std::string(view(field.value()));
     }
@@ -245,7 +238,7 @@ class Connection {
     if (request.method() != http::verb::post) {
       return std::nullopt;
     }
-    const std::string type = lower(header(request, "Content-Type").value_or(""));
+    const std::string type = lower_case(header(request, "Content-Type").value_or(""));
     const std::string essence = type.substr(0, type.find_first_of("; \t"));
     if (essence != kJson) {
       return refusal(http::status::unsupported_media_type, "Content-Type must be application/json");
@@ -260,7 +253,7 @@ class Connection {
 
   awaitable<bool> read_body(Parser& parser) {
     stream_.expires_after(front_->options.body_timeout);
-    if (lower(header(parser.get(), "Expect").value_or("")) == "100-continue") {
+    if (lower_case(header(parser.get(), "Expect").value_or("")) == "100-continue") {
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(stream_, asio::buffer(kContinue), kToken);
     }

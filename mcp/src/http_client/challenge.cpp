@@ -1,5 +1,7 @@
 #include "http_client/challenge.hpp"
 
+#include "lower_case.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -12,12 +14,6 @@ bool is_token_char(char c) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
   return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
          kOthers.find(c) != std::string_view::npos;
-}
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 /// The words of the header, one after the other.
@@ -71,7 +67,7 @@ AuthorizationChallenge read_challenge(int status, std::string_view header) {
   bool bearer = false;
   while (!words.over()) {
     words.skip(" \t,");
-    const std::string name = lower(words.token());
+    const std::string name = lower_case(words.token());
     if (name.empty()) {
       words.drop_one();
       continue;

@@ -1,13 +1,13 @@
 #include "http_client/transfer.hpp"
 
 #include "client/channel.hpp"
+#include "lower_case.hpp"
 
 #include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cstdint>
 #include <stop_token>
 
@@ -39,13 +39,6 @@ struct Receiver {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 std::string_view trimmed(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
   while (!text.empty() && is_space(text.back())) {
@@ -70,7 +63,7 @@ std::size_t take_header(char* data, std::size_t /*one*/, std::size_t size, void*
   receiver.head = receiver.head || line == "\r\n" || line == "\n";
   const auto colon = line.find(':');
   if (colon != std::string_view::npos) {
-    std::string& value = response.headers[lower(trimmed(line.substr(0, colon)))];
+    std::string& value = response.headers[lower_case(trimmed(line.substr(0, colon)))];
     value += (value.empty() ? "" : ", ") + std::string(trimmed(line.substr(colon + 1)));
   }
   return size;
