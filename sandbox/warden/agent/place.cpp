@@ -159,14 +159,21 @@ void remove_directories(const char* path, std::uint32_t count) noexcept {
 }
 
 Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noexcept {
+  // With a slash behind each name, `done` below holds one byte more than the path.
+  char done[kMaxPath];
+  if (strlen(path) + 2 > sizeof done) {
+    return {ENAMETOOLONG, FailureKind::System, "mkdirat"};
+  }
   Held directory;
-  const char* rest = "";
+  const char* rest = nullptr;
   Problem problem = open_nearest(path, directory, rest);
-  if (!problem.failed() && *rest != '\0') {
+  if (problem.failed()) {
+    return problem;
+  }
+  if (*rest != '\0') {
     problem = check_protected(directory.get(), rest, path, Reach::Below);
   }
   // One name at a time, and never through a link that appears meanwhile.
-  char done[kMaxPath];
   std::size_t length = static_cast<std::size_t>(rest - path);
   memcpy(done, path, length);
   while (!problem.failed() && *rest != '\0') {

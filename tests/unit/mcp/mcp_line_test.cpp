@@ -107,6 +107,10 @@ class Channel {
   }
 };
 
+/// More than a pipe holds when the writer has grown it to a megabyte.
+constexpr std::size_t kLarge = 2'700'000;
+constexpr std::size_t kLimit = 3'000'000;
+
 class LineWriterTest : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
@@ -120,7 +124,7 @@ class LineWriterTest : public ::testing::TestWithParam<int> {
       GetParam() == 1
           ? open_streams(channel_.reading.get(), channel_.writing.get(), false).value().out
           : UniqueFd(::fcntl(channel_.writing.get(), F_DUPFD_CLOEXEC, 3)),
-      1'000'000};
+      kLimit};
 
   std::string drain() {
     std::string all = channel_.read_all();
@@ -137,7 +141,7 @@ TEST_P(LineWriterTest, WritesAtOnceWhatFits) {
 }
 
 TEST_P(LineWriterTest, QueuesInOrderWhatDoesNotFitAndNeverBlocks) {
-  const std::string large(900'000, 'x');
+  const std::string large(kLarge, 'x');
   EXPECT_EQ(writer_.send(large), LineWriter::State::Waiting);
   EXPECT_EQ(writer_.send("b"), LineWriter::State::Waiting);
   EXPECT_EQ(drain(), large + "\nb\n");
@@ -145,7 +149,7 @@ TEST_P(LineWriterTest, QueuesInOrderWhatDoesNotFitAndNeverBlocks) {
 }
 
 TEST_P(LineWriterTest, ReplacesAWaitingProgressMessageOfOneKey) {
-  const std::string large(900'000, 'x');
+  const std::string large(kLarge, 'x');
   EXPECT_EQ(writer_.send(large), LineWriter::State::Waiting);
   writer_.send_droppable("t1", "one");
   writer_.send_droppable("t2", "other");
@@ -154,7 +158,7 @@ TEST_P(LineWriterTest, ReplacesAWaitingProgressMessageOfOneKey) {
 }
 
 TEST_P(LineWriterTest, DropsProgressButNeverAnAnswerAboveTheLimit) {
-  const std::string large(900'000, 'x');
+  const std::string large(kLarge, 'x');
   EXPECT_EQ(writer_.send(large), LineWriter::State::Waiting);
   writer_.send_droppable("t1", "one");
   EXPECT_EQ(writer_.send(large), LineWriter::State::Waiting);
