@@ -157,6 +157,33 @@ TEST_F(FileAgentFramesTest, SoundRequestsAreAnswered) {
             static_cast<std::uint32_t>(file_wire::Answer::Failed));
 }
 
+/// A path of so many bytes below the root, of which nothing is there.
+std::string long_path(const std::string& root, std::size_t length) {
+  std::string path = root + "/";
+  while (path.size() < length) {
+    path += path.size() % 100 == 99 ? '/' : 'n';
+  }
+  path.back() = 'n';
+  return path;
+}
+
+TEST_F(FileAgentFramesTest, PathsOfEveryLengthAreAnswered) {
+  start();
+  for (std::size_t length = file_wire::kMaxPath - 4; length <= file_wire::kMaxPath + 4; ++length) {
+    const std::string path = long_path(root_, length);
+    wire::Writer make;
+    make.u32(0700).u32(1).text(path);
+    const bool fits = length + 2 <= file_wire::kMaxPath;
+    EXPECT_EQ(
+        ask(static_cast<std::uint32_t>(Op::MakeDirectory), make.data()),
+        static_cast<std::uint32_t>(fits ? file_wire::Answer::Done : file_wire::Answer::Failed))
+        << length;
+    wire::Writer remove;
+    remove.u32(0).text(path);
+    EXPECT_NE(ask(static_cast<std::uint32_t>(Op::Remove), remove.data()), 0U) << length;
+  }
+}
+
 TEST_F(FileAgentFramesTest, RandomRequestsEndItOrAreAnswered) {
   Random random;
   start();
