@@ -1,30 +1,20 @@
 #include "bawn/container/place.hpp"
 
+#include "answer.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/record.hpp"
-#include "bawn/os/memfd.hpp"
-#include "bawn/os/pipe.hpp"
-#include "bawn/os/poll.hpp"
 #include "bawn/os/procfs.hpp"
-#include "bawn/os/spawn.hpp"
 #include "bawn/sandbox/features.hpp"
 #include "command.hpp"
-#include "mounts.hpp"
 #include "place_directory.hpp"
 #include "read_back.hpp"
 #include "run_arguments.hpp"
-#include "waiting_room.hpp"
+#include "shared_place.hpp"
 
 #include <fmt/format.h>
 
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -32,34 +22,8 @@ namespace bawn::container {
 namespace {
 
 constexpr std::chrono::seconds kStartLimit{60};
-/// What engines ask for at most; podman lowers its own number of threads to this first.
-constexpr std::uint64_t kMostThreads = 32768;
-constexpr std::uint64_t kMostFiles = 65536;
-
-std::uint64_t hard_limit(__rlimit_resource resource, std::uint64_t most) {
-  rlimit limit{};
-  return ::getrlimit(resource, &limit) == 0 ? std::min<std::uint64_t>(limit.rlim_max, most) : most;
-}
-
-Result<os::UniqueFd> error_file() {
-  os::UniqueFd file(::memfd_create("bawn-engine", MFD_CLOEXEC));
-  if (!file.is_open()) {
-    return std::unexpected(Error::from_errno(errno, "memfd_create", "cannot keep complaints"));
-  }
-  return file;
-}
-
-std::string read_errors(const os::UniqueFd& file) {
-  std::array<char, 16384> text;
-  const ssize_t count = ::pread(file.get(), text.data(), text.size(), 0);
-  return {text.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
-}
-
-/// Who commands of this spec are on the host.
-std::pair<std::uint32_t, std::uint32_t> host_ids(const PlaceSpec& spec, bool rootless) {
-  return rootless ? std::pair<std::uint32_t, std::uint32_t>{::geteuid(), ::getegid()}
-                  : std::pair{*spec.uid, *spec.gid};
-}
+/// An engine that hangs must not hold a close for longer, for each question.
+constexpr std::chrono::seconds kCloseLimit{15};
 
 /// A rootless engine's own user is the container's root; every other number needs a range of
 /// subordinate ids, which not every user has.
@@ -95,14 +59,10 @@ Result<> check_engine(const PlaceSetup& setup, const PlaceSpec& spec) {
 
 }  // namespace
 
-Place::Place() = default;
-
-Place::~Place() {
-  (void)close(contract::Context());
-}
-
-bool Place::alive() const noexcept {
-  return main_ != nullptr && main_->alive();
+Place::Place(PlaceSpec spec, PlaceSetup setup)
+    : spec_(std::move(spec)), setup_(std::move(setup)), id_(random_word(20)) {
+  engine_version_ = fmt::format("{} {}{}", setup_.engine->name(), setup_.version.version,
+                                setup_.version.rootless ? " (rootless)" : "");
 }
 
 Result<std::shared_ptr<Place>> Place::open(const contract::Context& context, PlaceSpec spec,
@@ -110,19 +70,10 @@ Result<std::shared_ptr<Place>> Place::open(const contract::Context& context, Pla
   BAWN_TRY(check(spec, setup.bounds));
   set_user(spec, setup.version.rootless);
   BAWN_TRY(check_engine(setup, spec));
-  std::shared_ptr<Place> place(new Place());
-  place->spec_ = std::move(spec);
-  place->setup_ = std::move(setup);
-  place->engine_version_ =
-      fmt::format("{} {}{}", place->setup_.engine->name(), place->setup_.version.version,
-                  place->setup_.version.rootless ? " (rootless)" : "");
-  place->warden_program_ = BAWN_TRY(sandbox::find_warden_program(place->setup_.warden));
-  place->mounts_ = BAWN_TRY(hold_mounts(place->spec_.mounts, place->setup_.bounds.workspace));
-  place->id_ = random_word(20);
-  place->directory_ = std::make_unique<PlaceDirectory>(
-      BAWN_TRY(PlaceDirectory::make(place->setup_.state_dir, place->id_)));
-  auto started =
-      place->start_container(context.with_deadline(contract::Context::Clock::now() + kStartLimit));
+  const std::string warden = BAWN_TRY(sandbox::find_warden_program(setup.warden));
+  auto place = std::make_shared<SharedPlace>(std::move(spec), std::move(setup));
+  place->warden_program_ = warden;
+  auto started = place->start(context.with_deadline(contract::Context::Clock::now() + kStartLimit));
   if (!started) {
     (void)place->close(context.detached());
     return std::unexpected(std::move(started).error());
@@ -130,96 +81,37 @@ Result<std::shared_ptr<Place>> Place::open(const contract::Context& context, Pla
   return place;
 }
 
-Result<> Place::start_container(const contract::Context& context) {
-  const EngineAddress& address = setup_.engine->address();
-  handle_ = {{"engine", setup_.engine->name()},
+Result<> Place::close(const contract::Context& context) {
+  const std::scoped_lock lock(closing_);
+  if (std::exchange(closed_, true)) {
+    return {};
+  }
+  return end(context);
+}
+
+Result<> Place::record(const contract::Context& context) {
+  const EngineAddress& address = engine().address();
+  handle_ = {{"engine", engine().name()},
              {"command", address.command},
              {"socket", address.socket},
              {"container", spec_.name},
              {"label", fmt::format("{}={}", kPlaceLabel, id_)},
              {"image", spec_.image},
              {"boot_id", BAWN_TRY(os::boot_id())}};
-  BAWN_TRY(contract::write_record(context,
-                                  contract::Record{.name_space = kHandleRecord, .data = handle_}));
-  auto room = BAWN_TRY(WaitingRoom::open(socket_of(directory_->path())));
-  os::Pipe life = BAWN_TRY(os::Pipe::make());
-  errors_ = BAWN_TRY(error_file());
-  os::SpawnOptions run;
-  run.program = address.command;
-  run.argv = run_arguments(spec_, mounts_,
-                           {.engine = address.kind,
-                            .rootless = setup_.version.rootless,
-                            .id = id_,
-                            .directory = directory_->path(),
-                            .warden = warden_program_,
-                            .open_files = hard_limit(RLIMIT_NOFILE, kMostFiles),
-                            .threads = hard_limit(RLIMIT_NPROC, kMostThreads)});
-  run.argv.insert(run.argv.begin(), address.command);
-  run.env = setup_.engine->environment();
-  run.fds = {{life.read.get(), 0}, {errors_.get(), 1}, {errors_.get(), 2}};
-  engine_ = BAWN_TRY(os::spawn(run));
-  started_ = true;
-  life.read.reset();
-  life_ = std::move(life.write);
-  auto visitor = room.await(context, engine_);
-  if (!visitor) {
-    return std::unexpected(std::move(visitor).error());
-  }
-  if (!*visitor) {
-    return std::unexpected(explain(context, read_errors(errors_)));
-  }
-  return take_over(context, **std::move(visitor));
+  return contract::write_record(context,
+                                contract::Record{.name_space = kHandleRecord, .data = handle_});
 }
 
-Result<> Place::take_over(const contract::Context& context, Visitor visitor) {
-  if (visitor.pid <= 0) {
-    return contract::fail(
-        ErrorCode::Unsupported,
-        fmt::format("{} runs its containers where this process cannot see them; bawn must run "
-                    "beside the engine, not in a container of its own",
-                    setup_.engine->name()));
-  }
-  const int pid = visitor.pid;
-  BAWN_TRY(check_mounted(mounts_, pid));
-  share_temporary(temporary_places(spec_), pid);
-  facts_ = read_back(pid);
-  sandbox::SessionPlan nothing;
-  nothing.uid = *spec_.uid;
-  nothing.gid = *spec_.gid;
-  auto command = BAWN_TRY(os::Pidfd::open(engine_.pid()));
-  main_ = BAWN_TRY(sandbox::hand_plan(
-      {.stream = std::move(visitor.stream), .pid = pid, .child = std::move(command)}, nothing));
-  return learn(context);
-}
-
-void Place::end_engine() noexcept {
-  constexpr std::chrono::seconds kLimit{5};
-  life_.reset();
-  if (!engine_.is_open()) {
-    return;
-  }
-  const auto soon = contract::Context().with_deadline(contract::Context::Clock::now() + kLimit);
-  if (!os::wait_readable(engine_.get(), soon)) {
-    (void)engine_.signal(SIGKILL);  // what it leaves is removed by its label
-    (void)os::wait_readable(engine_.get(), soon);
-  }
-  (void)engine_.reap();
-}
-
-Result<> Place::learn(const contract::Context& context) {
+Result<Json> Place::learn(const contract::Context& context) {
   const auto found = BAWN_TRY(setup_.engine->inspect(context, spec_.name));
   if (!found) {
     return contract::fail(ErrorCode::Closed,
                           fmt::format("the container {} was removed while it started", spec_.name));
   }
-  handle_["id"] = found->value("Id", "");
-  const Json* const config = found->contains("Config") ? &(*found)["Config"] : nullptr;
-  home_ = "/tmp";
-  if (config != nullptr && config->contains("Env") && (*config)["Env"].is_array()) {
-    for (const Json& entry : (*config)["Env"]) {
-      if (entry.is_string()) {
-        environment_.push_back(entry.get<std::string>());
-      }
+  handle_["id"] = text_at(*found, "/Id");
+  for (const Json& entry : list_at(*found, "/Config/Env")) {
+    if (entry.is_string()) {
+      environment_.push_back(entry.get<std::string>());
     }
   }
   for (const auto& [name, value] : spec_.environment) {
@@ -236,10 +128,7 @@ Result<> Place::learn(const contract::Context& context) {
   add("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
   add("TMPDIR", "/tmp");
   home_ = variable(environment_, "HOME");
-  forecast_ = BAWN_TRY(sandbox::plan_inside(sandbox::assume_features(),
-                                            inside(directory_->path() + "/sessions/x")))
-                  .forecast;
-  return {};
+  return *found;
 }
 
 sandbox::Inside Place::inside(std::string session_dir) const {
@@ -255,11 +144,12 @@ sandbox::Inside Place::inside(std::string session_dir) const {
           .missing = name_missing(facts_, spec_, setup_.version.rootless)};
 }
 
-Result<std::shared_ptr<sandbox::Warden>> Place::start_warden(const std::string& session_dir) {
-  sandbox::KernelFeatures features = sandbox::assume_features();
+Result<std::shared_ptr<sandbox::Warden>> Place::start_warden(
+    sandbox::KernelFeatures features, const std::string& session_dir,
+    const std::function<Result<std::shared_ptr<sandbox::Warden>>(const sandbox::SessionPlan&)>&
+        start) const {
   for (;;) {
-    const auto plan = BAWN_TRY(sandbox::plan_inside(features, inside(session_dir)));
-    auto warden = sandbox::start_beside(*main_, kWardenInside, plan, "place." + random_word(16));
+    auto warden = start(BAWN_TRY(sandbox::plan_inside(features, inside(session_dir))));
     if (warden || !warden.error().is(ErrorCode::Unsupported)) {
       return warden;
     }
@@ -275,23 +165,6 @@ Result<std::shared_ptr<sandbox::Warden>> Place::start_warden(const std::string& 
   }
 }
 
-Result<std::shared_ptr<shell::Session>> Place::start_session(shell::SessionConfig config) {
-  if (!alive()) {
-    return contract::fail(
-        ErrorCode::Closed,
-        fmt::format("the container {} is gone; open it again with container_open", spec_.name));
-  }
-  const auto [uid, gid] = host_ids(spec_, setup_.version.rootless);
-  const std::string directory =
-      BAWN_TRY(shell::Session::prepare_directory(directory_->path(), uid, gid));
-  auto warden = BAWN_TRY(start_warden(directory));
-  config.policy = sandbox::inside_policy(inside(directory));
-  config.workspace = spec_.workspace;
-  config.state_dir = directory_->path();
-  return shell::Session::start_inside(std::move(config), directory, std::move(warden),
-                                      environment_);
-}
-
 Error Place::explain(const contract::Context& context, const std::string& complaint) {
   const std::string engine = setup_.engine->name();
   if (const auto there = setup_.engine->has_image(context, spec_.image); there && !*there) {
@@ -301,9 +174,8 @@ Error Place::explain(const contract::Context& context, const std::string& compla
                         spec_.image, engine)};
   }
   if (const auto found = setup_.engine->inspect(context, spec_.name); found && *found) {
-    const Json labels = (*found)->value("/Config/Labels"_json_pointer, Json::object());
-    if (!labels.is_object() || labels.value(kPlaceLabel, "") != id_) {
-      started_ = false;  // what has the name is not ours to remove
+    if (text_at(**found, fmt::format("/Config/Labels/{}", kPlaceLabel)) != id_) {
+      foreign_ = true;
       return {ErrorCode::AlreadyExists,
               fmt::format("a container named {} exists already; choose another name", spec_.name)};
     }
@@ -313,30 +185,12 @@ Error Place::explain(const contract::Context& context, const std::string& compla
                                          words.empty() ? "it ended without a word" : words)};
 }
 
-Result<> Place::close(const contract::Context& context) {
-  const std::scoped_lock lock(closing_);
-  if (std::exchange(closed_, true)) {
-    return {};
-  }
-  if (main_ != nullptr) {
-    main_->close();
-  }
-  end_engine();
+Result<> Place::remove_labelled(const contract::Context& context) {
+  const auto limited = context.with_deadline(contract::Context::Clock::now() + kCloseLimit);
   Result<> removed;
-  if (started_) {
-    // Its own --rm did it, as a rule; asked by the label, so that a name that somebody else took
-    // since is never hit.
-    const auto left = setup_.engine->list(context, fmt::format("{}={}", kPlaceLabel, id_));
-    if (!left) {
-      removed = std::unexpected(left.error());
-    } else {
-      for (const std::string& container : *left) {
-        removed = setup_.engine->remove(context, container);
-      }
-    }
-  }
-  if (directory_ != nullptr) {
-    directory_->remove();
+  for (const std::string& container :
+       BAWN_TRY(setup_.engine->list(limited, fmt::format("{}={}", kPlaceLabel, id_)))) {
+    removed = setup_.engine->remove(limited, container);
   }
   return removed;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -66,7 +68,26 @@ void add_limits(Words& words, const PlaceSpec& spec, const RunSetup& setup) {
   }
 }
 
+/// What engines ask for at most; podman lowers its own number of threads to this first.
+constexpr std::uint64_t kMostThreads = 32768;
+constexpr std::uint64_t kMostFiles = 65536;
+
+std::uint64_t hard_limit(__rlimit_resource resource, std::uint64_t most) {
+  rlimit limit{};
+  return ::getrlimit(resource, &limit) == 0 ? std::min<std::uint64_t>(limit.rlim_max, most) : most;
+}
+
 }  // namespace
+
+RunSetup own_setup(EngineKind engine, bool rootless, std::string id) {
+  return {.engine = engine,
+          .rootless = rootless,
+          .id = std::move(id),
+          .directory = {},
+          .warden = {},
+          .open_files = hard_limit(RLIMIT_NOFILE, kMostFiles),
+          .threads = hard_limit(RLIMIT_NPROC, kMostThreads)};
+}
 
 std::string socket_of(const std::string& directory) {
   return directory + "/socket";

@@ -28,6 +28,9 @@ struct RunSetup {
   std::uint64_t threads = 0;
 };
 
+/// What this process can give: limits that engines fail to raise.
+[[nodiscard]] RunSetup own_setup(EngineKind engine, bool rootless, std::string id);
+
 /// Words after the command's name: "run", options, image, and the warden's arguments.
 [[nodiscard]] std::vector<std::string> run_arguments(const PlaceSpec& spec,
                                                      const std::vector<HeldMount>& mounts,

@@ -4,8 +4,8 @@
 
 #include "bawn/container/place.hpp"
 #include "bawn/os/procfs.hpp"
+#include "engine_under_test.hpp"
 #include "support/requirements.hpp"
-#include "support/run_program.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,44 +24,15 @@ namespace bawn::test {
 
 inline constexpr const char* kImage = "localhost/bawn-test:1";
 
-/// The environment that leads to the tests' engine; `reason` says why there is none.
-struct EngineEnvironment {
-  std::vector<std::string> variables;
-  std::string reason;
-};
-
-/// Made once for all tests of a build folder.
-inline const EngineEnvironment& engine_environment() {
-  static const EngineEnvironment made = [] {
-    EngineEnvironment engine;
-    const std::filesystem::path folder =
-        std::filesystem::path(BAWN_TEST_ENGINE_FOLDER) / std::to_string(geteuid());
-    const auto result = run_program({.argv = {BAWN_TEST_ENGINE_SCRIPT, folder.string()}});
-    if (result.exit_code != 0) {
-      engine.reason = result.err;
-      return engine;
-    }
-    for (const char* const name : {"PATH", "HOME"}) {
-      const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
-      engine.variables.push_back(std::string(name) + "=" + (value != nullptr ? value : ""));
-    }
-    std::ifstream file(folder / "env");
-    for (std::string line; std::getline(file, line);) {
-      engine.variables.push_back(line);
-    }
-    return engine;
-  }();
-  return made;
-}
-
 /// First line of a test that opens containers.
 #define BAWN_REQUIRE_ENGINE()                                                                \
   do {                                                                                       \
     if (const auto& engine = ::bawn::test::engine_environment(); engine.variables.empty()) { \
-      if (::bawn::test::is_required("podman")) {                                             \
-        FAIL() << "required by BAWN_TEST_REQUIRE: podman: " << engine.reason;                \
+      const std::string wanted = ::bawn::test::engine_under_test().kind;                     \
+      if (::bawn::test::is_required(wanted)) {                                               \
+        FAIL() << "required by BAWN_TEST_REQUIRE: " << wanted << ": " << engine.reason;      \
       }                                                                                      \
-      GTEST_SKIP() << "needs podman: " << engine.reason;                                     \
+      GTEST_SKIP() << "needs " << wanted << ": " << engine.reason;                           \
     }                                                                                        \
   } while (false)
 

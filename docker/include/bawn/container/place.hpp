@@ -1,6 +1,6 @@
 /// \file
-/// A container of ours as a place for sessions: its main process is a warden, and each session has
-/// one of its own beside it, so shells, programs and files behave as on the host.
+/// A container as a place for sessions: a warden is inside, and each session has one of its own
+/// beside it, so shells, programs and files behave as on the host.
 #pragma once
 
 #include "bawn/container/engine.hpp"
@@ -9,6 +9,7 @@
 #include "bawn/sandbox/inside.hpp"
 #include "bawn/shell/session.hpp"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,10 +17,6 @@
 #include <vector>
 
 namespace bawn::container {
-
-class PlaceDirectory;
-struct HeldMount;
-struct Visitor;
 
 /// What holds the container, as the kernel says. Absent = not limited.
 struct PlaceFacts {
@@ -52,21 +49,22 @@ class Place {
   /// the context's recorder before the engine is asked.
   ///
   /// Errors: those of check(); NotFound (no such image, no such mount source), AlreadyExists (the
-  /// name is taken), Unsupported (the engine is another machine's, or the warden cannot run
-  /// there), Closed (the engine does not answer or refused; its own words follow).
+  /// name is taken), Unsupported (the warden cannot run there), Closed (the engine does not answer
+  /// or refused; its own words follow).
   /// Blocking: as long as the engine takes, a second as a rule, 60 s at most; a context that ends
   /// removes what was begun.
   static Result<std::shared_ptr<Place>> open(const contract::Context& context, PlaceSpec spec,
                                              PlaceSetup setup);
 
-  ~Place();
+  virtual ~Place() = default;
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
 
   /// One more session inside. Of `config` the name, the limits and the spool count.
   ///
   /// Errors: as shell::Session::start(); Closed when the container is gone.
-  [[nodiscard]] Result<std::shared_ptr<shell::Session>> start_session(shell::SessionConfig config);
+  [[nodiscard]] virtual Result<std::shared_ptr<shell::Session>> start_session(
+      shell::SessionConfig config) = 0;
 
   [[nodiscard]] const PlaceSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] const PlaceFacts& facts() const noexcept { return facts_; }
@@ -77,46 +75,50 @@ class Place {
   /// What a session in here will be held by; `confirmed` is false until it runs.
   [[nodiscard]] const contract::Confinement& forecast() const noexcept { return forecast_; }
   /// False once the container is gone, whoever ended it.
-  [[nodiscard]] bool alive() const noexcept;
+  [[nodiscard]] virtual bool alive() const noexcept = 0;
 
-  /// Ends everything inside and removes the container and the place's directory. Idempotent.
+  /// Ends everything inside and removes the container and what belongs to the place. Idempotent.
   ///
   /// Errors: Closed when the engine cannot be asked whether the container is gone.
-  /// Blocking: as long as the engine takes, below a second as a rule.
+  /// Blocking: as long as the engine takes, below a second as a rule, 40 s at most.
   Result<> close(const contract::Context& context);
 
- private:
-  Place();
-  Result<> start_container(const contract::Context& context);
-  Result<> take_over(const contract::Context& context, Visitor visitor);
-  /// Closes the container's input and collects the engine's command.
-  void end_engine() noexcept;
-  /// What the image says about its environment, and a first plan.
-  Result<> learn(const contract::Context& context);
+ protected:
+  Place(PlaceSpec spec, PlaceSetup setup);
+
+  /// What close() does, once.
+  virtual Result<> end(const contract::Context& context) = 0;
+  /// What the engine says of the container: its id, its environment.
+  Result<Json> learn(const contract::Context& context);
+  /// Writes the record and keeps its data.
+  Result<> record(const contract::Context& context);
+  /// The engine's complaint as one sentence of ours. Sets `foreign_` where the name is another's.
+  Error explain(const contract::Context& context, const std::string& complaint);
+  /// Removes what carries our label: by that, so that a name that somebody else took since is never
+  /// hit.
+  Result<> remove_labelled(const contract::Context& context);
   [[nodiscard]] sandbox::Inside inside(std::string session_dir) const;
   /// Tries all layers, then without those that cannot be had in there.
-  Result<std::shared_ptr<sandbox::Warden>> start_warden(const std::string& session_dir);
-  /// The engine's complaint as one sentence of ours.
-  Error explain(const contract::Context& context, const std::string& complaint);
+  Result<std::shared_ptr<sandbox::Warden>> start_warden(
+      sandbox::KernelFeatures features, const std::string& session_dir,
+      const std::function<Result<std::shared_ptr<sandbox::Warden>>(const sandbox::SessionPlan&)>&
+          start) const;
+  [[nodiscard]] const Engine& engine() const noexcept { return *setup_.engine; }
 
   PlaceSpec spec_;
   PlaceSetup setup_;
   std::string engine_version_;
   std::string warden_program_;
-  std::string id_;
-  std::unique_ptr<PlaceDirectory> directory_;
-  std::vector<HeldMount> mounts_;
-  os::UniqueFd errors_;  ///< what the engine's command complains about
-  os::Pidfd engine_;     ///< its command, our child
-  os::UniqueFd life_;    ///< the container's standard input: its end is the container's
+  std::string id_;  ///< random: the label's value
   Json handle_;
   PlaceFacts facts_;
-  std::string home_;
+  std::string home_ = "/tmp";
   std::vector<std::string> environment_;
   contract::Confinement forecast_;
-  std::shared_ptr<sandbox::Warden> main_;
+  bool foreign_ = false;  ///< what has the name is not ours to remove
+
+ private:
   std::mutex closing_;
-  bool started_ = false;
   bool closed_ = false;
 };
 
