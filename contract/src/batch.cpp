@@ -13,12 +13,16 @@
 namespace bawn::contract {
 
 Batch::State::State(const Context& context, std::vector<Job> jobs,
-                    const std::vector<std::vector<std::size_t>>& chains, ExecutorOptions options)
+                    const std::vector<std::vector<std::size_t>>& chains, int slots,
+                    ExecutorOptions options)
     : cancel_(context),
       context_(cancel_.context()),
       options_(std::move(options)),
       jobs_(std::move(jobs)),
       successor_(jobs_.size()),
+      free_slots_(slots),
+      started_(jobs_.size(), false),
+      unstarted_(jobs_.size()),
       ended_(jobs_.size(), false),
       finals_left_(jobs_.size()) {
   if (options_.recorder) {
@@ -28,36 +32,62 @@ Batch::State::State(const Context& context, std::vector<Job> jobs,
     context_ = with_keyed_store(context_, options_.keyed_store);
   }
   for (const auto& chain : chains) {
-    ready_.insert(chain.front());
-    unstarted_.insert(chain.begin(), chain.end());
+    ready_.push(chain.front());
     for (std::size_t i = 1; i < chain.size(); ++i) {
       successor_[chain[i - 1]] = chain[i];
     }
   }
+  on_cancel_.emplace(context_.stop_token(), WakeAll{this});
 }
 
 void Batch::State::work() {
-  while (const auto index = take_turn()) {
-    send_final(*index, run(*index));
+  std::unique_lock lock(mutex_);
+  while (const auto index = take_turn(lock)) {
+    lock.unlock();
+    Outcome outcome = run(*index);
+    lock.lock();
+    offer_final(*index, std::move(outcome));
   }
 }
 
 // None when there is nothing left to start. A cancelled batch starts nothing more: the consumer
 // itself makes the final events of the jobs that have not started.
-std::optional<std::size_t> Batch::State::take_turn() {
-  std::unique_lock lock(mutex_);
-  const auto turn = [&] { return !ready_.empty() || unstarted_.empty(); };
-  changed_.wait(lock, context_.stop_token(), turn);
-  if (context_.cancelled() || ready_.empty()) {
+std::optional<std::size_t> Batch::State::take_turn(std::unique_lock<std::mutex>& lock) {
+  const auto turn_or_end = [&] { return has_turn() || unstarted_ == 0 || context_.cancelled(); };
+  ++idle_workers_;
+  turns_.wait(lock, turn_or_end);
+  --idle_workers_;
+  waking_ = false;
+  if (context_.cancelled() || unstarted_ == 0) {
     return std::nullopt;
   }
-  const std::size_t index = *ready_.begin();
-  ready_.erase(index);
-  unstarted_.erase(index);
-  if (unstarted_.empty()) {
-    changed_.notify_all();  // idle workers may go
+  const std::size_t index = ready_.top();
+  ready_.pop();
+  started_[index] = true;
+  --free_slots_;
+  if (--unstarted_ == 0) {
+    turns_.notify_all();  // idle workers may go
+  } else {
+    wake_worker();
   }
   return index;
+}
+
+// One at a time, and the woken one wakes the next: short jobs are done by the workers that are
+// awake already. With the mutex held.
+void Batch::State::wake_worker() {
+  if (has_turn() && idle_workers_ > 0 && !waking_) {
+    waking_ = true;
+    turns_.notify_one();
+  }
+}
+
+// On the canceller's thread.
+void Batch::State::wake_all() {
+  const std::scoped_lock lock(mutex_);
+  events_.notify_all();
+  turns_.notify_all();
+  taken_.notify_all();
 }
 
 Outcome Batch::State::run(std::size_t index) {
@@ -94,80 +124,83 @@ Result<> Batch::State::call_start_hook(const Context& context, const Job& job) c
 }
 
 void Batch::State::send_progress(std::size_t index, const ToolResult& update) {
-  Offer offer{.event = {.index = index, .final = false, .outcome = update}};
+  Sender self;
   std::unique_lock lock(mutex_);
   if (ended_[index]) {
     return;
   }
-  offers_.push_back(&offer);
-  changed_.notify_all();
-  const auto taken = [&] { return offer.taken; };
-  if (changed_.wait(lock, context_.stop_token(), taken)) {
+  offers_.push_back(
+      {.event = {.index = index, .final = false, .outcome = update}, .sender = &self});
+  events_.notify_one();
+  taken_.wait(lock, [&] { return self.taken || context_.cancelled(); });
+  if (self.taken) {
     return;
   }
   // Cancelled. Nobody need look at it any more, unless the consumer is just doing so.
-  if (std::erase(offers_, &offer) == 0) {
-    changed_.wait(lock, taken);
+  if (std::erase_if(offers_, [&](const Offer& offer) { return offer.sender == &self; }) == 0) {
+    taken_.wait(lock, [&] { return self.taken; });
   }
 }
 
-void Batch::State::send_final(std::size_t index, Outcome outcome) {
-  Offer offer{.event = {.index = index, .final = true, .outcome = std::move(outcome)}};
-  std::unique_lock lock(mutex_);
+// With the mutex held.
+void Batch::State::offer_final(std::size_t index, Outcome outcome) {
   ended_[index] = true;
-  offers_.push_back(&offer);
-  changed_.notify_all();
-  changed_.wait(lock, [&] { return offer.taken; });
+  offers_.push_back(
+      {.event = {.index = index, .final = true, .outcome = std::move(outcome)}, .sender = nullptr});
+  events_.notify_one();
 }
 
 std::optional<Event> Batch::State::next(bool watched) {
-  Offer* offer = nullptr;
-  {
-    std::unique_lock lock(mutex_);
-    const auto something = [&] {
-      return !offers_.empty() || finals_left_ == 0 || (context_.cancelled() && !unstarted_.empty());
-    };
-    if (!changed_.wait(lock, context_.stop_token(), something)) {
-      changed_.wait(lock, something);
-    }
-    if (offers_.empty()) {
-      return take_event();
-    }
-    offer = offers_.front();
-    offers_.pop_front();
+  std::unique_lock lock(mutex_);
+  events_.wait(lock, [&] {
+    return !offers_.empty() || finals_left_ == 0 || (context_.cancelled() && unstarted_ > 0);
+  });
+  if (offers_.empty()) {
+    return take_unstarted();
   }
-  Event event = std::move(offer->event);
-  // The sender waits until this is done, whatever the callback throws.
-  struct Acknowledge {
-    State* state;
-    Offer* offer;
-    ~Acknowledge() { state->acknowledge(offer); }
-  } const acknowledge{this, offer};
-  const auto& on_update = jobs_[event.index].call.on_update;
-  if (watched && !event.final && on_update) {
-    on_update(event.outcome.result);
-  }
-  if (event.final) {
-    const std::scoped_lock lock(mutex_);
+  Offer offer = std::move(offers_.front());
+  offers_.pop_front();
+  if (offer.event.final) {
     --finals_left_;
-    if (const auto next = successor_[event.index]; next && unstarted_.contains(*next)) {
-      ready_.insert(*next);
+    ++free_slots_;
+    if (const auto next = successor_[offer.event.index]; next && !started_[*next]) {
+      ready_.push(*next);
     }
+    wake_worker();
+    return std::move(offer.event);
   }
-  return event;
+  lock.unlock();
+  hand_on(offer, watched);
+  return std::move(offer.event);
 }
 
-// The final event of a job that a cancelled batch never started; none when all is over.
-std::optional<Event> Batch::State::take_event() {
-  if (unstarted_.empty() || finals_left_ == 0) {
+// Progress, to the job's own on_update. The sender waits until this is done, whatever that throws.
+void Batch::State::hand_on(const Offer& offer, bool watched) {
+  struct Acknowledge {
+    State* state;
+    Sender* sender;
+    ~Acknowledge() { state->acknowledge(*sender); }
+  } const acknowledge{this, offer.sender};
+  const auto& on_update = jobs_[offer.event.index].call.on_update;
+  if (watched && on_update) {
+    on_update(offer.event.outcome.result);
+  }
+}
+
+// The final event of a job that a cancelled batch never started; none when all is over. With the
+// mutex held.
+std::optional<Event> Batch::State::take_unstarted() {
+  if (unstarted_ == 0 || finals_left_ == 0) {
     return std::nullopt;
   }
-  const std::size_t index = *unstarted_.begin();
-  unstarted_.erase(index);
-  ready_.erase(index);
+  while (started_[first_left_]) {
+    ++first_left_;
+  }
+  const std::size_t index = first_left_;
+  started_[index] = true;
   ended_[index] = true;
+  --unstarted_;
   --finals_left_;
-  changed_.notify_all();
   return Event{.index = index,
                .final = true,
                .outcome = refusal_ ? *refusal_ : cancellation_error(context_)};
@@ -181,10 +214,10 @@ void Batch::State::refuse(Error error) {
   cancel();
 }
 
-void Batch::State::acknowledge(Offer* offer) {
+void Batch::State::acknowledge(Sender& sender) {
   const std::scoped_lock lock(mutex_);
-  offer->taken = true;
-  changed_.notify_all();
+  sender.taken = true;
+  taken_.notify_all();
 }
 
 Batch::Workers::Workers(const std::shared_ptr<State>& state, int count) {

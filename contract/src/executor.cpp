@@ -85,8 +85,9 @@ std::vector<std::vector<std::size_t>> Executor::chains(const std::vector<Job>& j
 
 Batch Executor::start(const Context& context, std::vector<Job> jobs) const {
   const auto grouped = chains(jobs, context);
-  const int workers = std::min(bound(jobs), static_cast<int>(grouped.size()));
-  return Batch(std::make_shared<Batch::State>(context, std::move(jobs), grouped, options_),
+  const int slots = bound(jobs);
+  const int workers = std::min(slots, static_cast<int>(grouped.size()));
+  return Batch(std::make_shared<Batch::State>(context, std::move(jobs), grouped, slots, options_),
                workers);
 }
 
