@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -123,14 +124,19 @@ std::vector<contract::ToolPtr> fixture_tools() {
 
 }  // namespace
 
-int main() {
+/// usage: mcp_fixture_server [--eof-grace-minutes N]
+int main(int argc, char** argv) {
   const auto server = mcp::Server::create(
       {.name = "fixture", .title = "Fixture", .version = "1.0", .instructions = "For tests."},
       fixture_tools());
   if (!server) {
     return 2;
   }
-  const auto end = mcp::serve_stdio(*server, {});
+  mcp::StdioOptions options;
+  if (argc == 3) {
+    options.eof_grace = std::chrono::minutes(std::atoi(argv[2]));
+  }
+  const auto end = mcp::serve_stdio(*server, options);
   if (end && end->abandoned_calls > 0) {
     std::_Exit(0);
   }

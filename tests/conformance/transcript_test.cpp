@@ -34,14 +34,14 @@ TEST_P(Transcript, IsAnsweredAsWritten) {
     } else if (line.starts_with("< ")) {
       // Unordered: members may come in any order.
       const auto expected = nlohmann::json::parse(line.substr(2));
-      const auto text = server.receive();
+      const auto text = server.receive_line();
       ASSERT_TRUE(text) << "line " << number << ": nothing came";
       EXPECT_EQ(nlohmann::json::parse(*text), expected) << "line " << number;
     }
   }
   server.close_input();
-  EXPECT_EQ(server.receive(), std::nullopt) << "more came than the transcript says";
-  EXPECT_EQ(server.wait(std::chrono::milliseconds(2000)), 0);
+  EXPECT_EQ(server.receive_line(), std::nullopt) << "more came than the transcript says";
+  EXPECT_EQ(server.wait(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stdio, Transcript, ::testing::ValuesIn(transcripts()),

@@ -379,6 +379,9 @@ class Resources final : public contract::ResourceProvider {
       return Contents{
           {.uri = uri, .mime_type = "application/json", .bytes = contract::dump_json(data)}};
     }
+    if (uri == "test://broken-resource") {
+      return contract::fail(ErrorCode::Internal, "the store cannot be read");
+    }
     return contract::fail(ErrorCode::NotFound, "there is no such resource");
   }
 };

@@ -1,10 +1,11 @@
 /// \file
-/// A server over HTTP on a thread of its own, and the simplest client: bytes out, bytes in.
+/// A server over HTTP on a thread of its own, and the requests that clients send it.
 #pragma once
 
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/json.hpp"
 #include "bawn/mcp/http.hpp"
+#include "http_connection.hpp"
 
 #include <chrono>
 #include <future>
@@ -15,39 +16,8 @@
 
 namespace bawn::mcp::test {
 
-/// A reply as far as the tests look at it.
-struct HttpReply {
-  int status = 0;
-  std::map<std::string, std::string> headers;  ///< names in lower case
-  std::string body;                            ///< chunks joined
-
-  [[nodiscard]] contract::Json json() const { return contract::parse_json(body).value_or(nullptr); }
-};
-
-/// One connection.
-class HttpConnection {
- public:
-  explicit HttpConnection(std::uint16_t port);
-  ~HttpConnection();
-  HttpConnection(const HttpConnection&) = delete;
-  HttpConnection& operator=(const HttpConnection&) = delete;
-
-  void write(std::string_view bytes) const;
-  /// Reads until `text` has come; false when the connection ends or a minute passes.
-  bool read_until(std::string_view text);
-  /// A whole reply; status 0 when none comes.
-  HttpReply reply();
-  /// True when the other side has closed within a minute.
-  bool is_closed();
-  void close();
-  [[nodiscard]] const std::string& seen() const { return buffer_; }
-
- private:
-  bool read_some();
-  int fd_ = -1;
-  std::string buffer_;
-};
-
+using bawn::test::HttpConnection;
+using bawn::test::HttpReply;
 using Headers = std::map<std::string, std::string>;
 
 class HttpFixture {
