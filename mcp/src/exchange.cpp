@@ -211,10 +211,13 @@ Result<Exchange::Answers> Exchange::one_round(const std::vector<InputRequest>& r
   if (number_ == 0) {
     number_ = core_->waiting->add(shared_from_this(), core_->options.max_waiting_calls);
   }
-  if (number_ == 0 || round_ >= core_->options.max_rounds || !core_->waiting->seal.usable()) {
-    return fail(ErrorCode::ResourceExhausted, number_ == 0
-                                                  ? "too many calls wait for answers of clients"
-                                                  : "this call has asked its client too often");
+  if (number_ == 0 || !core_->waiting->seal.usable()) {
+    return fail(ErrorCode::ResourceExhausted, "too many calls wait for answers of clients");
+  }
+  if (round_ + 1 >= core_->options.max_rounds) {
+    return fail(ErrorCode::ResourceExhausted,
+                fmt::format("elicitation: the client makes {} requests of a call at most",
+                            core_->options.max_rounds));
   }
   const auto expires = Clock::now() + core_->options.ask_timeout;
   const std::string state =

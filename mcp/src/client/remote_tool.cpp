@@ -94,6 +94,7 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
       }
       auto next = answers(context, result);
       if (!next) {
+        give_up(result, arguments);
         return wrapped(next.error());
       }
       state = *std::move(next);
@@ -188,6 +189,23 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
       json["content"] = with_defaults(*answer.content, question.schema);
     }
     return json;
+  }
+
+  /// Tells a server whose questions stay without an answer, so that its tool does not wait for one.
+  /// Waits for nothing: the request is cancelled as soon as it is sent.
+  void give_up(const Json& result, const Json& arguments) const {
+    const contract::CancelSource source{Context()};
+    source.cancel();
+    const contract::Elicitor nobody = [](const Context&, const contract::Elicitation&) {
+      return Result<contract::Answer>(contract::Answer{});
+    };
+    if (const auto cancels = answers(contract::with_elicitor(Context(), nobody), result)) {
+      static_cast<void>(
+          client_->ask(source.context(), {.method = "tools/call",
+                                          .members = members(arguments, *cancels),
+                                          .name = remote_name_,
+                                          .parameters = mirrored_values(mirrored_, arguments)}));
+    }
   }
 
   /// The members that the next round adds to the request.

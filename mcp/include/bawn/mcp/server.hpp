@@ -48,7 +48,7 @@ struct ServerOptions {
 
   /// How long a call waits for the answers that its tool asked the client for.
   std::chrono::milliseconds ask_timeout = std::chrono::minutes(5);
-  std::size_t max_rounds = 10;         ///< times that one call may ask
+  std::size_t max_rounds = 10;         ///< requests of a client for one call, the first included
   std::size_t max_waiting_calls = 32;  ///< calls that wait for answers at the same time
 
   /// Served as resources; null: the server has none.
