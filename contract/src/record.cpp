@@ -1,5 +1,7 @@
 #include "bawn/contract/record.hpp"
 
+#include "bawn/contract/quote.hpp"
+
 #include <fmt/format.h>
 
 namespace bawn::contract {
@@ -30,7 +32,8 @@ Result<std::optional<Record>> record_of(const Details* details) {
   }
   auto data = details->record_json();
   if (!data) {
-    return std::unexpected(data.error().wrap(fmt::format("bawn: record {}", name_space)));
+    return std::unexpected(
+        data.error().wrap(fmt::format("bawn: record {}", plain_or_quoted(name_space))));
   }
   return Record{.name_space = std::move(name_space), .data = *std::move(data)};
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that every rule of the contract has a test that names it.
+"""Checks that every rule of the contract has a test that names it, and that what the page names is there.
 
 docs/contract.md lists the rules and where they are, or why they are not here. A test names a rule in
-a comment beside it: `TEST(Set, ClosesOnce) {  // C-131`.
+a comment beside it: `TEST(Set, ClosesOnce) {  // C-131`. Tests of shared vectors do not count: they
+are skipped where the vectors are not. The files that the page names in its tables exist, and so do the
+tests that it names.
 
 usage: rules.py ROOT — prints every offence and exits 1 when there is one.
 """
@@ -35,8 +37,23 @@ def table_rows(page):
 def named_by_tests(root):
     named = set()
     for path in (root / "tests").rglob("*_test.cpp"):
-        named.update(int(n) for n in re.findall(r"\bC-(\d+)\b", path.read_text()))
+        if not path.name.endswith("vectors_test.cpp"):
+            for line in re.findall(r"^TEST\w*\([^{]*\{ *// *(C-.*)$", path.read_text(), re.MULTILINE):
+                named.update(int(n) for n in re.findall(r"C-(\d+)", line))
     return named
+
+
+def missing_files(root, page):
+    """The files that the page names between backticks, the headers of its first table included."""
+    public = {path.name for path in root.glob("*/include/bawn/*/*.hpp")}
+    for line in page.split("## What lies where", 1)[1].split("##", 1)[0].splitlines():
+        first = line.split("|")[1] if line.startswith("| `") else ""
+        for word in re.findall(r"`(\w+)`", first):
+            if word + ".hpp" not in public:
+                yield f"docs/contract.md names the header {word}, which does not exist"
+    for word in re.findall(r"`([\w/]+\.(?:[ch]pp|py|md))`", page):
+        if word not in public and not (root / word).is_file():
+            yield f"docs/contract.md names {word}, which does not exist"
 
 
 def offences(root):
@@ -53,6 +70,7 @@ def offences(root):
             yield f"C-{rule} is listed in docs/contract.md, and no test names it"
         elif rule not in implemented and rule not in absent:
             yield f"docs/contract.md does not say where C-{rule} is, or why it is not"
+    yield from missing_files(root, page)
 
 
 def main():

@@ -109,7 +109,8 @@ class Compiler {
       case Form::Schema:
         return walk(value, where);
       case Form::SchemaList:
-        return walk_list(value, where);
+        return value.is_array() && value.empty() ? problem(where, "must not be empty")
+                                                 : walk_list(value, where);
       case Form::Items:
         return value.is_array() && out_.draft7 ? walk_list(value, where) : walk(value, where);
       case Form::SchemaMap:

@@ -82,6 +82,7 @@ TEST(JsonSchema, RefusesWhatItCannotHonour) {
   EXPECT_THAT(verdict(R"({"properties":{"a":{"$id":"x"}}})", "1"), HasSubstr("nested $id"));
   EXPECT_THAT(verdict(R"({"properties":[]})", "1"), HasSubstr("#/properties: must be an object"));
   EXPECT_THAT(verdict(R"({"type":"strng"})", "1"), HasSubstr("wrong form"));
+  EXPECT_THAT(verdict(R"({"anyOf":[]})", "1"), HasSubstr("#/anyOf: must not be empty"));
   EXPECT_THAT(verdict(R"({"multipleOf":0})", "1"), HasSubstr("wrong form"));
   EXPECT_THAT(verdict("[]", "1"), HasSubstr("must be an object, true or false"));
   EXPECT_THAT(verdict(std::string(kMaxSchemaBytes + 1, ' '), "1"), HasSubstr("over the limit"));

@@ -14,7 +14,7 @@ TEST(Result, OutputTextJoinsTextPartsAndSkipsOthers) {
   EXPECT_EQ(output_text(parts_result({first, image, Json(5), second})), "a\nb");
 }
 
-TEST(Result, AnErrorIsRenderedOnceAndKeepsDetailsAndTerminate) {  // C-100
+TEST(Result, AnErrorIsRenderedOnceAndKeepsDetailsAndTerminate) {  // C-64, C-100
   Outcome outcome(text_result("ignored"), Error(ErrorCode::ToolFailed, "boom"));
   outcome.result.terminate = true;
   outcome.result.structured = Json{{"exit_code", 1}};

@@ -16,7 +16,7 @@
 namespace bawn::contract {
 
 /// Which of the layer's promises was broken; the payload of its errors.
-enum class AdmissionProblem { InvalidTool, InvalidInvocation, InvalidRegistry };
+enum class AdmissionProblem { InvalidTool, InvalidInvocation };
 
 /// A check that goes beyond the schema. Must not act.
 using InputCheck = std::function<Result<>(const Json& args)>;
