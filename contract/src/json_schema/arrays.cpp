@@ -14,8 +14,7 @@ namespace {
 
 bool check_item(Evaluation& run, const Json& schema, const Json& array, std::size_t index,
                 Evaluated& here) {
-  here.items.insert(index);
-  return run.check_part(fmt::format("[{}]", index), schema, array[index]);
+  return run.check_part({.index = index}, schema, array[index], here);
 }
 
 // By canonical text first: comparing every pair of a long hostile array takes too long.
@@ -65,7 +64,7 @@ bool check_contains(Evaluation& run, const Json& schema, const Json& value, Eval
   for (std::size_t i = 0; i < value.size(); ++i) {
     Evaluated inner;
     if (run.holds(*wanted, value[i], inner)) {
-      here.items.insert(i);
+      run.note({.index = i}, here);
       ++count;
     }
   }

@@ -77,6 +77,7 @@ class Compiler {
     for (const auto& [keyword, form] : detail::keywords()) {
       const auto found = schema.find(keyword);
       if (found != schema.end()) {
+        out_.has_unevaluated = out_.has_unevaluated || keyword.starts_with("unevaluated");
         BAWN_TRY(check(*found, form, below(where, keyword)));
       }
     }

@@ -17,6 +17,8 @@ namespace bawn::contract::detail {
 struct CompiledSchema {
   Json root;
   bool draft7 = false;
+  /// Some schema asks for what no other keyword looked at.
+  bool has_unevaluated = false;
   /// By the pattern's text as written in the schema.
   std::map<std::string, std::unique_ptr<re2::RE2>, std::less<>> patterns{};
   /// From a schema object with a `$ref` to its target; both inside `root`.

@@ -1,5 +1,9 @@
 #include "json_schema/evaluation.hpp"
 
+#include "bawn/contract/quote.hpp"
+
+#include <fmt/format.h>
+
 namespace bawn::contract::detail {
 
 void Evaluated::merge(const Evaluated& other) {
@@ -50,13 +54,37 @@ bool Evaluation::holds(const Json& schema, const Json& value, Evaluated& evaluat
   return valid && !exhausted_;
 }
 
-bool Evaluation::check_part(std::string_view step, const Json& schema, const Json& part) {
-  const std::size_t length = path_.size();
-  path_ += step;
+bool Evaluation::check_part(Step step, const Json& schema, const Json& part, Evaluated& evaluated) {
+  note(step, evaluated);
+  steps_.push_back(step);
   Evaluated inner;
   const bool valid = check(schema, part, inner);
-  path_.resize(length);
+  steps_.pop_back();
   return valid;
+}
+
+void Evaluation::note(Step step, Evaluated& evaluated) const {
+  if (!compiled_.has_unevaluated) {
+    return;
+  }
+  if (step.name != nullptr) {
+    evaluated.members.insert(*step.name);
+  } else {
+    evaluated.items.insert(step.index);
+  }
+}
+
+// Only a problem needs the text of the path; most values have none.
+std::string Evaluation::path() const {
+  std::string path;
+  for (const Step& step : steps_) {
+    if (step.name == nullptr) {
+      path += fmt::format("[{}]", step.index);
+    } else {
+      path += (path.empty() ? "" : ".") + plain_or_quoted(text_start(*step.name, 128));
+    }
+  }
+  return path;
 }
 
 bool Evaluation::matches(const std::string& pattern, const std::string& text) const {
@@ -64,8 +92,8 @@ bool Evaluation::matches(const std::string& pattern, const std::string& text) co
 }
 
 bool Evaluation::spend(std::size_t steps) {
-  steps_ += steps;
-  exhausted_ = exhausted_ || steps_ > kMaxSteps;
+  spent_ += steps;
+  exhausted_ = exhausted_ || spent_ > kMaxSteps;
   return !exhausted_;
 }
 
@@ -75,8 +103,8 @@ bool Evaluation::spend_lookups(std::size_t names, const Json& object) {
 
 bool Evaluation::problem(std::string_view text) {
   if (quiet_ == 0 && problem_.empty()) {
-    problem_ = path_;
-    problem_ += path_.empty() ? "" : ": ";
+    problem_ = path();
+    problem_ += problem_.empty() ? "" : ": ";
     problem_ += text;
   }
   return false;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bawn::contract::detail {
 
@@ -20,7 +21,8 @@ struct Verdict {
 
 [[nodiscard]] Verdict evaluate(const CompiledSchema& schema, const Json& value);
 
-/// What was looked at by some keyword, for unevaluatedProperties and unevaluatedItems.
+/// What was looked at by some keyword, for unevaluatedProperties and unevaluatedItems. Kept only
+/// where the document has one of them.
 struct Evaluated {
   std::set<std::string, std::less<>> members{};
   std::set<std::size_t> items{};
@@ -28,6 +30,12 @@ struct Evaluated {
   bool all_items = false;
 
   void merge(const Evaluated& other);
+};
+
+/// From a value to a part of it: a member's name, or without one an item's index.
+struct Step {
+  const std::string* name = nullptr;
+  std::size_t index = 0;
 };
 
 /// The keyword's value in the schema object; null when it is not there.
@@ -48,10 +56,12 @@ class Evaluation {
   [[nodiscard]] bool check(const Json& schema, const Json& value, Evaluated& evaluated);
   /// The same without reporting a problem: for alternatives and conditions.
   [[nodiscard]] bool holds(const Json& schema, const Json& value, Evaluated& evaluated);
-  /// The same for a part of the value, which `step` leads to.
-  [[nodiscard]] bool check_part(std::string_view step, const Json& schema, const Json& part);
+  /// The same for a member or an item of the value, which is noted in `evaluated` as looked at.
+  [[nodiscard]] bool check_part(Step step, const Json& schema, const Json& part,
+                                Evaluated& evaluated);
+  /// Notes a part as looked at.
+  void note(Step step, Evaluated& evaluated) const;
 
-  [[nodiscard]] bool at_root() const noexcept { return path_.empty(); }
   [[nodiscard]] bool draft7() const noexcept { return compiled_.draft7; }
   [[nodiscard]] bool matches(const std::string& pattern, const std::string& text) const;
 
@@ -69,13 +79,14 @@ class Evaluation {
   static constexpr int kMaxDepth = 400;  ///< met first by a recursion that eats no input
 
  private:
+  [[nodiscard]] std::string path() const;
   [[nodiscard]] bool check_keywords(const Json& schema, const Json& value, Evaluated& here);
 
   const CompiledSchema& compiled_;
-  std::string path_;
+  std::vector<Step> steps_;
   std::string problem_;
   int quiet_ = 0;
-  std::size_t steps_ = 0;
+  std::size_t spent_ = 0;
   int depth_ = 0;
   bool exhausted_ = false;
 };

@@ -70,19 +70,12 @@ bool check_names(Evaluation& run, const Json& schema, const Json& value) {
   return true;
 }
 
-bool check_member(Evaluation& run, const Json& schema, const std::string& name, const Json& member,
-                  Evaluated& here) {
-  here.members.insert(name);
-  const std::string step = plain_or_quoted(text_start(name, 128));
-  return run.check_part(run.at_root() ? step : "." + step, schema, member);
-}
-
 bool check_unknown(Evaluation& run, const Json& rule, const std::string& name, const Json& member,
                    Evaluated& here) {
   if (rule == false) {
     return run.problem("unexpected property " + quoted_name(name));
   }
-  return check_member(run, rule, name, member, here);
+  return run.check_part({.name = &name}, rule, member, here);
 }
 
 /// The three keywords that say what members may be; null where the schema has none.
@@ -96,14 +89,14 @@ bool check_one_member(Evaluation& run, const MemberRules& rules, const std::stri
                       const Json& member, Evaluated& here) {
   const Json* const own = rules.properties != nullptr ? keyword(*rules.properties, name) : nullptr;
   bool known = own != nullptr;
-  if (known && !check_member(run, *own, name, member, here)) {
+  if (known && !run.check_part({.name = &name}, *own, member, here)) {
     return false;
   }
   if (rules.by_pattern != nullptr) {
     for (const auto& [pattern, rule] : rules.by_pattern->items()) {
       if (run.matches(pattern, name)) {
         known = true;
-        if (!check_member(run, rule, name, member, here)) {
+        if (!run.check_part({.name = &name}, rule, member, here)) {
           return false;
         }
       }
