@@ -23,6 +23,9 @@ void add_limit_options(CLI::App& command, LimitOptions& options) {
   command.add_option("--session-idle", options.idle,
                      "How long a session without a running call keeps its place when another one "
                      "needs it: 30s, 5m, 2h (for ever)");
+  command.add_option("--join-container", options.joinable,
+                     "A running container that container_open may join with \"attach\": calls in "
+                     "it reach what it reaches; repeatable");
 }
 
 contract::Result<shell::PoolLimits> pool_limits(const LimitOptions& options) {
@@ -52,6 +55,9 @@ std::vector<std::string> words_of(const LimitOptions& options) {
   }
   if (options.idle) {
     add("--session-idle", *options.idle);
+  }
+  for (const std::string& container : options.joinable) {
+    add("--join-container", container);
   }
   return words;
 }

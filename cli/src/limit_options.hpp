@@ -23,6 +23,7 @@ struct LimitOptions {
   std::optional<std::size_t> calls = std::nullopt;    ///< beside the shell, in each session
   std::optional<std::uint64_t> spool = std::nullopt;  ///< bytes on disk, all sessions together
   std::optional<std::string> idle = std::nullopt;     ///< a duration
+  std::vector<std::string> joinable{};                ///< containers of others that may be joined
 };
 
 void add_limit_options(CLI::App& command, LimitOptions& options);

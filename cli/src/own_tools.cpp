@@ -30,11 +30,13 @@ Result<std::vector<contract::ToolPtr>> with_log(std::vector<contract::ToolPtr> t
 }
 
 /// What the server's own wall allows a container.
-container::PoolSetup container_setup(const shell::SessionConfig& config) {
+container::PoolSetup container_setup(const shell::SessionConfig& config,
+                                     const LimitOptions& limits) {
   const sandbox::Policy& policy = config.policy;
   return {.bounds = {.workspace = config.workspace,
                      .write_workspace = policy.write_workspace,
-                     .network = policy.network == sandbox::Network::Full},
+                     .network = policy.network == sandbox::Network::Full,
+                     .existing = limits.joinable},
           .environment = config.environment,
           .warden = config.warden.program};
 }
@@ -70,7 +72,7 @@ Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& 
   const shell::PoolLimits bounds = BAWN_TRY(pool_limits(limits));
   shell::SessionConfig config = BAWN_TRY(configure_sessions(options));
   config.limits.running_exec = limits.calls.value_or(config.limits.running_exec);
-  auto setup = container_setup(config);
+  auto setup = container_setup(config, limits);
   own.pool =
       login == LoginEnvironment::Yes
           ? std::make_shared<LoginPool>(std::move(config), bounds, std::move(setup))

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
 #include <utility>
 
 namespace bawn::container {
@@ -31,6 +34,7 @@ class ApiEngine final : public Engine {
         version.rootless = version.rootless || option == "name=rootless";
       }
     }
+    version.shares_files = is_here(info);
     return version;
   }
 
@@ -78,6 +82,15 @@ class ApiEngine final : public Engine {
   }
 
  private:
+  /// A forwarded socket, or a server that is in a container itself, leads to an engine whose
+  /// directory or name is not this machine's.
+  static bool is_here(const Json& info) {
+    utsname own{};
+    struct stat root{};
+    return ::uname(&own) == 0 && text_of(info, "Name") == own.nodename &&
+           ::stat(text_of(info, "DockerRootDir").c_str(), &root) == 0;
+  }
+
   Result<HttpReply> ask(const contract::Context& context, const std::string& method,
                         const std::string& path, std::initializer_list<unsigned int> expected) {
     auto reply = BAWN_TRY(http_exchange(limited(context), address().socket, method, path));

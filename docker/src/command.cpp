@@ -1,12 +1,14 @@
 #include "command.hpp"
 
 #include "bawn/contract/quote.hpp"
+#include "bawn/os/memfd.hpp"
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/poll.hpp"
 #include "bawn/os/spawn.hpp"
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,7 +91,8 @@ std::string find_in_path(const std::vector<std::string>& environment, const std:
 
 Result<CommandOutput> run_command(const contract::Context& context, const std::string& program,
                                   const std::vector<std::string>& arguments,
-                                  const std::vector<std::string>& environment) {
+                                  const std::vector<std::string>& environment,
+                                  const std::string& input) {
   os::Pipe out = BAWN_TRY(os::Pipe::make());
   os::Pipe err = BAWN_TRY(os::Pipe::make());
   os::SpawnOptions spawn;
@@ -98,6 +101,11 @@ Result<CommandOutput> run_command(const contract::Context& context, const std::s
   spawn.argv.insert(spawn.argv.end(), arguments.begin(), arguments.end());
   spawn.env = environment;
   spawn.fds = {{out.write.get(), 1}, {err.write.get(), 2}};
+  os::UniqueFd given;
+  if (!input.empty()) {
+    given = BAWN_TRY(os::sealed_memfd("bawn-input", input));
+    spawn.fds.emplace_back(given.get(), 0);
+  }
   const os::Pidfd process = BAWN_TRY(os::spawn(spawn));
   out.write.reset();
   err.write.reset();
@@ -114,6 +122,20 @@ Result<CommandOutput> run_command(const contract::Context& context, const std::s
     return std::unexpected(std::move(taken).error());
   }
   return output;
+}
+
+Result<std::string> read_program(const std::string& path) {
+  const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string bytes;
+  while (file.is_open() && bytes.size() <= kMaxOutput && take_some(file, bytes)) {
+  }
+  if (!file.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "open", path));
+  }
+  if (bytes.size() > kMaxOutput) {
+    return contract::fail(ErrorCode::ResourceExhausted, path + " has more than 16 MiB");
+  }
+  return bytes;
 }
 
 std::string first_complaint(std::string_view text) {

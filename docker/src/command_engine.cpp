@@ -27,6 +27,7 @@ class CommandEngine final : public Engine {
       version.version = said[side]["Version"].get<std::string>();
     }
     version.rootless = ::geteuid() != 0 && address().kind == EngineKind::Podman;
+    version.shares_files = address().remote.empty();
     return version;
   }
 
@@ -86,7 +87,9 @@ class CommandEngine final : public Engine {
  private:
   Result<CommandOutput> ask(const contract::Context& context,
                             const std::vector<std::string>& words) {
-    return run_command(limited(context), address().command, words, environment());
+    std::vector<std::string> all = address().options;
+    all.insert(all.end(), words.begin(), words.end());
+    return run_command(limited(context), address().command, all, environment());
   }
 
   Result<Json> read(const std::string& text) {

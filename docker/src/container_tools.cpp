@@ -31,13 +31,14 @@ struct MountArg {
 };
 
 struct OpenArgs {
-  std::string image;
+  std::optional<std::string> image;
+  std::optional<std::string> attach;
   std::optional<std::string> name;
   std::vector<MountArg> mounts;
   std::string network = "none";
   std::optional<std::string> user;
   bool read_only_root = true;
-  std::string workspace = "/workspace";
+  std::optional<std::string> workspace;
   std::optional<std::int64_t> memory_bytes;
   std::optional<std::int64_t> processes;
   std::optional<double> cpus;
@@ -51,7 +52,11 @@ struct OpenArgs {
   static constexpr auto describe() {
     return contract::fields(
         field("image", &OpenArgs::image)
-            .desc("An image that the engine has already; nothing is pulled"),
+            .desc(
+                "An image that the engine has already; nothing is pulled. Needed but with attach"),
+        field("attach", &OpenArgs::attach)
+            .desc("Instead of an image: name of a running container that this server may join. It "
+                  "keeps what it has, and stays when the place is closed"),
         field("name", &OpenArgs::name)
             .desc("Name of the place and of the container. Left out: a new one"),
         field("mounts", &OpenArgs::mounts)
@@ -70,8 +75,8 @@ struct OpenArgs {
             .with_default(),
         field("workspace", &OpenArgs::workspace)
             .desc(
-                "Where shells start inside; a temporary file system unless it is a mount's target")
-            .with_default(),
+                "Where shells start inside; a temporary file system unless it is a mount's target. "
+                "Left out: /workspace, or with attach the container's own directory"),
         field("memory_bytes", &OpenArgs::memory_bytes).desc("Left out: 2 GiB").at_least(1),
         field("processes", &OpenArgs::processes)
             .desc("Processes and threads. Left out: 512")
@@ -111,7 +116,8 @@ constexpr const char* kOpenDescription =
     "that the engine really set. It is removed by container_close and when this server ends.";
 
 constexpr const char* kCloseDescription =
-    "End all that runs in a place and remove its container. Files that were written to mounts "
+    "End all that runs in a place and remove its container; one that was joined is left. Files "
+    "that were written to mounts "
     "stay; all else in it is gone.";
 
 Result<std::uint32_t> id_of(std::string_view text) {
@@ -134,8 +140,14 @@ void set_if(Number& to, const std::optional<Value>& from) {
 
 Result<PlaceSpec> spec_of(OpenArgs args) {
   PlaceSpec spec;
-  spec.name = args.name.value_or("box-" + random_word(8));
-  spec.image = std::move(args.image);
+  if (!args.image && !args.attach) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "invalid arguments: give \"image\", or \"attach\" to join a container "
+                          "that runs already");
+  }
+  spec.image = std::move(args.image).value_or("");
+  spec.existing = std::move(args.attach).value_or("");
+  spec.name = args.name.value_or(spec.existing.empty() ? "box-" + random_word(8) : spec.existing);
   for (MountArg& mount : args.mounts) {
     spec.mounts.push_back({.source = std::move(mount.source),
                            .target = std::move(mount.target),
@@ -150,7 +162,8 @@ Result<PlaceSpec> spec_of(OpenArgs args) {
                    : BAWN_TRY(id_of(std::string_view(*args.user).substr(colon + 1)));
   }
   spec.read_only_root = args.read_only_root;
-  spec.workspace = std::move(args.workspace);
+  spec.workspace =
+      std::move(args.workspace).value_or(spec.existing.empty() ? "/workspace" : std::string());
   set_if(spec.limits.memory_bytes, args.memory_bytes);
   set_if(spec.limits.processes, args.processes);
   set_if(spec.limits.cpus, args.cpus);
@@ -182,9 +195,11 @@ std::string text_of(const Place& place) {
   std::string text = fmt::format(
       "Opened {} with {} from {}.\nWorkspace {}, user {}:{}.\nIn force: memory {} bytes, {} "
       "processes, {} processors; root {}; capabilities: {}; network {}.",
-      place.spec().name, place.engine_version(), place.spec().image, place.spec().workspace,
-      *place.spec().uid, *place.spec().gid, limit(facts.memory_bytes), limit(facts.processes),
-      limit(facts.cpus), facts.read_only_root ? "read-only" : "writable",
+      place.spec().name, place.engine_version(),
+      place.spec().existing.empty() ? place.spec().image
+                                    : "the running container " + place.spec().existing,
+      place.spec().workspace, *place.spec().uid, *place.spec().gid, limit(facts.memory_bytes),
+      limit(facts.processes), limit(facts.cpus), facts.read_only_root ? "read-only" : "writable",
       facts.capabilities.empty() ? std::string("none")
                                  : fmt::format("{}", fmt::join(facts.capabilities, " ")),
       place.spec().network == PlaceNetwork::None ? "none" : "bridge");
@@ -226,12 +241,15 @@ contract::Outcome open_place(PlacePool& pool, const contract::Context& context, 
 
 contract::Outcome close_place(PlacePool& pool, const contract::Context& context,
                               const CloseArgs& args) {
-  if (auto closed = pool.close_place(context, args.place); !closed) {
+  const auto closed = pool.close_place(context, args.place);
+  if (!closed) {
     return closed.error();
   }
-  contract::ToolResult result =
-      contract::text_result(fmt::format("Closed {}; its container is removed.", args.place));
-  result.structured = {{"place", args.place}, {"removed", true}};
+  const bool removed = *closed;
+  contract::ToolResult result = contract::text_result(
+      fmt::format("Closed {}; {}.", args.place,
+                  removed ? "its container is removed" : "the container that was joined runs on"));
+  result.structured = {{"place", args.place}, {"removed", removed}};
   return result;
 }
 

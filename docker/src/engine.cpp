@@ -28,6 +28,9 @@ void follow_variable(const std::string& value, EngineAddress& address) {
   } else if (!value.empty()) {
     address.remote = value;
   }
+  if (!value.empty() && address.kind == EngineKind::Podman) {
+    address.options = {"--remote", "--url", value};
+  }
 }
 
 std::string first_socket(const std::vector<std::string>& paths) {
@@ -62,6 +65,12 @@ EngineAddress find_docker(const std::vector<std::string>& environment) {
   if (address.socket.empty() && address.remote.empty()) {
     address.socket = first_socket({runtime.empty() ? std::string() : runtime + "/docker.sock",
                                    "/run/docker.sock", "/var/run/docker.sock"});
+  }
+  // Not what a context of the command's own settings says.
+  if (!address.socket.empty()) {
+    address.options = {"--host", std::string(kUnix) + address.socket};
+  } else if (!address.remote.empty()) {
+    address.options = {"--host", address.remote};
   }
   return address;
 }

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bawn::container {
@@ -26,8 +27,8 @@ class EngineCommand {
 
   /// Readable for poll(2) once the command has ended.
   [[nodiscard]] const os::Pidfd& process() const noexcept { return process_; }
-  /// The writing end of its standard input, for who speaks through it; it stays open here.
-  [[nodiscard]] const os::UniqueFd& input() const noexcept { return life_; }
+  /// Gives the writing end of its standard input to whoever speaks through it.
+  [[nodiscard]] os::UniqueFd take_input() noexcept { return std::move(life_); }
   /// What it printed to its standard error, at most 16 KiB.
   [[nodiscard]] std::string complaints() const;
 

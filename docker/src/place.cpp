@@ -6,6 +6,7 @@
 #include "bawn/os/procfs.hpp"
 #include "bawn/sandbox/features.hpp"
 #include "command.hpp"
+#include "copied_place.hpp"
 #include "place_directory.hpp"
 #include "read_back.hpp"
 #include "run_arguments.hpp"
@@ -35,11 +36,12 @@ void set_user(PlaceSpec& spec, bool rootless) {
 
 Result<> check_engine(const PlaceSetup& setup, const PlaceSpec& spec) {
   const EngineAddress& address = setup.engine->address();
-  if (!address.remote.empty()) {
+  if (!setup.version.shares_files && !spec.mounts.empty()) {
     return contract::fail(
         ErrorCode::Unsupported,
-        fmt::format("{} is another machine's engine; containers are opened on this machine only",
-                    contract::quote(address.remote)));
+        fmt::format("{} runs where it does not see this machine's files, so nothing of the "
+                    "workspace can be mounted; leave \"mounts\" out",
+                    setup.engine->name()));
   }
   if (address.command.empty()) {
     return contract::fail(ErrorCode::Unsupported,
@@ -47,7 +49,8 @@ Result<> check_engine(const PlaceSetup& setup, const PlaceSpec& spec) {
                                       "starts containers; install it",
                                       setup.engine->name()));
   }
-  if (setup.version.rootless && *spec.uid != 0 && *spec.uid != ::geteuid()) {
+  if (setup.version.rootless && spec.existing.empty() && *spec.uid != 0 &&
+      *spec.uid != ::geteuid()) {
     return contract::fail(
         ErrorCode::InvalidArgument,
         fmt::format("an engine without root runs commands as you ({}) or as the container's root "
@@ -68,17 +71,24 @@ Place::Place(PlaceSpec spec, PlaceSetup setup)
 Result<std::shared_ptr<Place>> Place::open(const contract::Context& context, PlaceSpec spec,
                                            PlaceSetup setup) {
   BAWN_TRY(check(spec, setup.bounds));
-  set_user(spec, setup.version.rootless);
+  if (spec.existing.empty()) {
+    set_user(spec, setup.version.rootless);
+  }
   BAWN_TRY(check_engine(setup, spec));
   const std::string warden = BAWN_TRY(sandbox::find_warden_program(setup.warden));
-  auto place = std::make_shared<SharedPlace>(std::move(spec), std::move(setup));
-  place->warden_program_ = warden;
-  auto started = place->start(context.with_deadline(contract::Context::Clock::now() + kStartLimit));
-  if (!started) {
-    (void)place->close(context.detached());
-    return std::unexpected(std::move(started).error());
-  }
-  return place;
+  const bool shared = setup.version.shares_files && spec.existing.empty();
+  const auto launch = [&](auto place) -> Result<std::shared_ptr<Place>> {
+    place->warden_program_ = warden;
+    auto started =
+        place->start(context.with_deadline(contract::Context::Clock::now() + kStartLimit));
+    if (!started) {
+      (void)place->close(context.detached());
+      return std::unexpected(std::move(started).error());
+    }
+    return place;
+  };
+  return shared ? launch(std::make_shared<SharedPlace>(std::move(spec), std::move(setup)))
+                : launch(std::make_shared<CopiedPlace>(std::move(spec), std::move(setup)));
 }
 
 Result<> Place::close(const contract::Context& context) {
@@ -94,6 +104,8 @@ Result<> Place::record(const contract::Context& context) {
   handle_ = {{"engine", engine().name()},
              {"command", address.command},
              {"socket", address.socket},
+             {"remote", address.remote},
+             {"options", address.options},
              {"container", spec_.name},
              {"label", fmt::format("{}={}", kPlaceLabel, id_)},
              {"image", spec_.image},
@@ -103,7 +115,8 @@ Result<> Place::record(const contract::Context& context) {
 }
 
 Result<Json> Place::learn(const contract::Context& context) {
-  const auto found = BAWN_TRY(setup_.engine->inspect(context, spec_.name));
+  const std::string& container = spec_.existing.empty() ? spec_.name : spec_.existing;
+  const auto found = BAWN_TRY(setup_.engine->inspect(context, container));
   if (!found) {
     return contract::fail(ErrorCode::Closed,
                           fmt::format("the container {} was removed while it started", spec_.name));
@@ -132,13 +145,13 @@ Result<Json> Place::learn(const contract::Context& context) {
 }
 
 sandbox::Inside Place::inside(std::string session_dir) const {
-  return {.container = spec_.name,
+  return {.container = spec_.existing.empty() ? spec_.name : spec_.existing,
           .workspace = spec_.workspace,
           .home = home_,
           .uid = *spec_.uid,
           .gid = *spec_.gid,
           .session_dir = std::move(session_dir),
-          .writable = writable_places(spec_),
+          .writable = writable_.empty() ? writable_places(spec_) : writable_,
           .network = spec_.network != PlaceNetwork::None || !facts_.own_network,
           .keep_capabilities = !spec_.capabilities.empty(),
           .missing = name_missing(facts_, spec_, setup_.version.rootless)};
@@ -167,6 +180,12 @@ Result<std::shared_ptr<sandbox::Warden>> Place::start_warden(
 
 Error Place::explain(const contract::Context& context, const std::string& complaint) {
   const std::string engine = setup_.engine->name();
+  const std::string words = first_complaint(complaint);
+  if (!spec_.existing.empty()) {
+    return {ErrorCode::Closed,
+            fmt::format("{} could not run bawn's warden in {}: {}", engine, spec_.existing,
+                        words.empty() ? "it ended without a word" : words)};
+  }
   if (const auto there = setup_.engine->has_image(context, spec_.image); there && !*there) {
     return {ErrorCode::NotFound,
             fmt::format("the image {0} is not there, and nothing is pulled by itself; fetch it "
@@ -180,7 +199,6 @@ Error Place::explain(const contract::Context& context, const std::string& compla
               fmt::format("a container named {} exists already; choose another name", spec_.name)};
     }
   }
-  const std::string words = first_complaint(complaint);
   return {ErrorCode::Closed, fmt::format("{} could not start the container: {}", engine,
                                          words.empty() ? "it ended without a word" : words)};
 }
@@ -209,7 +227,11 @@ Result<bool> remove_left_behind(const contract::Context& context, const Json& ha
       .kind = text("engine") == "docker" ? EngineKind::Docker : EngineKind::Podman,
       .command = text("command"),
       .socket = text("socket"),
-      .remote = {}};
+      .remote = text("remote"),
+      .options = {}};
+  for (const Json& word : list_at(handle, "/options")) {
+    address.options.push_back(word.is_string() ? word.get<std::string>() : std::string());
+  }
   const auto engine = BAWN_TRY(Engine::connect(context, std::move(address), environment));
   bool any = false;
   for (const std::string& container : BAWN_TRY(engine->list(context, label))) {

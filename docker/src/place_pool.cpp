@@ -111,7 +111,7 @@ Result<std::shared_ptr<Place>> PlacePool::open(const contract::Context& context,
   return place;
 }
 
-Result<> PlacePool::close_place(const contract::Context& context, const std::string& name) {
+Result<bool> PlacePool::close_place(const contract::Context& context, const std::string& name) {
   const std::string key = BAWN_TRY(key_of(context, name, {}));
   std::shared_ptr<Place> place;
   {
@@ -130,7 +130,8 @@ Result<> PlacePool::close_place(const contract::Context& context, const std::str
       close(session);
     }
   }
-  return place->close(context.detached());
+  BAWN_TRY(place->close(context.detached()));
+  return place->spec().existing.empty();
 }
 
 void PlacePool::close_all_places() {

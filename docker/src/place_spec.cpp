@@ -127,6 +127,33 @@ Result<> check_words(const PlaceSpec& spec) {
   return {};
 }
 
+/// Empty: the container's own. "/" is as good a directory there as any other.
+Result<> check_joined_workspace(const std::string& workspace) {
+  return workspace.empty() || workspace == "/" ? Result<>()
+                                               : check_inside("the workspace", workspace);
+}
+
+/// A container of somebody else may reach anything: only whoever runs the server knows.
+Result<> check_existing(const PlaceSpec& spec, const PlaceBounds& bounds) {
+  if (!spec.image.empty()) {
+    return bad("give either \"image\" or \"attach\": a container that is there has its image");
+  }
+  if (std::ranges::find(bounds.existing, spec.existing) == bounds.existing.end()) {
+    return forbidden(fmt::format(
+        "the container {} is not one that this server may join; whoever runs it allows that "
+        "with --join-container",
+        contract::quote(spec.existing)));
+  }
+  if (!spec.mounts.empty() || !spec.capabilities.empty() || !spec.labels.empty() ||
+      !spec.seccomp_profile.empty() || spec.network != PlaceNetwork::None) {
+    return bad(
+        "a container that is there keeps what it has: leave out mounts, network, capabilities, "
+        "labels and seccomp_profile, or open one of your own from an image");
+  }
+  BAWN_TRY(check_joined_workspace(spec.workspace));
+  return check_words(spec);
+}
+
 }  // namespace
 
 Result<> check_place_name(const std::string& name) {
@@ -146,6 +173,9 @@ Result<> check_place_name(const std::string& name) {
 
 Result<> check(const PlaceSpec& spec, const PlaceBounds& bounds) {
   BAWN_TRY(check_place_name(spec.name));
+  if (!spec.existing.empty()) {
+    return check_existing(spec, bounds);
+  }
   if (spec.image.empty() || spec.image.front() == '-' || has_control(spec.image) ||
       spec.image.find(' ') != std::string::npos) {
     return bad(fmt::format("{} is no name of an image", contract::quote(spec.image)));

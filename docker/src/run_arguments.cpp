@@ -68,6 +68,7 @@ void add_limits(Words& words, const PlaceSpec& spec, const RunSetup& setup) {
   }
 }
 
+constexpr const char* kWardenFolder = "/.bawn";
 /// What engines ask for at most; podman lowers its own number of threads to this first.
 constexpr std::uint64_t kMostThreads = 32768;
 constexpr std::uint64_t kMostFiles = 65536;
@@ -122,7 +123,8 @@ std::vector<std::string> writable_places(const PlaceSpec& spec) {
 std::vector<std::string> run_arguments(const PlaceSpec& spec, const std::vector<HeldMount>& mounts,
                                        const RunSetup& setup) {
   Words words;
-  words.add("run");
+  const bool copied = setup.directory.empty();
+  words.add(copied ? "create" : "run");
   words.add("--rm");
   words.add("--interactive");
   words.add("--name", spec.name);
@@ -136,14 +138,21 @@ std::vector<std::string> run_arguments(const PlaceSpec& spec, const std::vector<
   words.add("--entrypoint", kWardenInside);
   add_walls(words, spec, setup);
   add_limits(words, spec, setup);
-  words.add("--mount", bind_mount(setup.warden, kWardenInside, true));
-  words.add("--mount", bind_mount(setup.directory, setup.directory, false));
+  if (copied) {
+    words.add("--volume", kWardenFolder);  // an engine copies nothing to a read-only root
+  } else {
+    words.add("--mount", bind_mount(setup.warden, kWardenInside, true));
+    words.add("--mount", bind_mount(setup.directory, setup.directory, false));
+  }
   for (const HeldMount& mount : mounts) {
     words.add("--mount", bind_mount(mount.source, mount.target, mount.read_only));
   }
   words.add(spec.image);
-  words.add("--main");
-  words.add(socket_of(setup.directory));
+  if (copied) {
+    words.add("--pipes");
+  } else {
+    words.add("--main", socket_of(setup.directory));
+  }
   return words.take();
 }
 

@@ -21,8 +21,10 @@ inline constexpr const char* kPlaceLabel = "bawn.place";
 struct RunSetup {
   EngineKind engine = EngineKind::Podman;
   bool rootless = false;
-  std::string id;                ///< value of kPlaceLabel
-  std::string directory;         ///< the place's own, seen at the same path inside
+  std::string id;  ///< value of kPlaceLabel
+  /// The place's own, seen at the same path inside. Empty: the engine does not see our files, the
+  /// container is only created, and the warden is copied into a volume of its own.
+  std::string directory;
   std::string warden;            ///< path of the warden's program here
   std::uint64_t open_files = 0;  ///< what this process may give; engines ask for more and fail
   std::uint64_t threads = 0;
@@ -31,7 +33,7 @@ struct RunSetup {
 /// What this process can give: limits that engines fail to raise.
 [[nodiscard]] RunSetup own_setup(EngineKind engine, bool rootless, std::string id);
 
-/// Words after the command's name: "run", options, image, and the warden's arguments.
+/// Words after the command's name: "run" or "create", options, image, and the warden's arguments.
 [[nodiscard]] std::vector<std::string> run_arguments(const PlaceSpec& spec,
                                                      const std::vector<HeldMount>& mounts,
                                                      const RunSetup& setup);

@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace bawn::container {
@@ -33,9 +35,10 @@ Result<> SharedPlace::run_engine(const contract::Context& context) {
   RunSetup run = own_setup(engine().address().kind, setup_.version.rootless, id_);
   run.directory = directory_->path();
   run.warden = warden_program_;
-  command_ =
-      BAWN_TRY(EngineCommand::start(engine().address().command, run_arguments(spec_, mounts_, run),
-                                    engine().environment(), os::UniqueFd()));
+  std::vector<std::string> words = engine().address().options;
+  std::ranges::move(run_arguments(spec_, mounts_, run), std::back_inserter(words));
+  command_ = BAWN_TRY(EngineCommand::start(engine().address().command, std::move(words),
+                                           engine().environment(), os::UniqueFd()));
   started_ = true;
   auto visitor = BAWN_TRY(room.await(context, command_.process()));
   if (!visitor) {

@@ -2,9 +2,11 @@
 // set need capabilities that the user id takes away.
 #include "warden.hpp"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -52,6 +54,16 @@ Failure drop_capabilities() noexcept {
                                                  : Failure{Step::Capabilities, errno, 0};
 }
 
+/// In a user namespace that an ordinary user made setgroups(2) is off for good, whatever the
+/// capability (Linux 3.19): rootless engines without a range of ids give such containers.
+bool groups_cannot_change() noexcept {
+  char word[5] = {};
+  const int file = open("/proc/self/setgroups", O_RDONLY | O_CLOEXEC);
+  const ssize_t count = file >= 0 ? read(file, word, 4) : -1;
+  close(file);
+  return count == 4 && strcmp(word, "deny") == 0;
+}
+
 Failure switch_ids(const PlanView& plan) noexcept {
   uid_t ids[3];
   if (getresuid(&ids[0], &ids[1], &ids[2]) != 0) {
@@ -62,7 +74,10 @@ Failure switch_ids(const PlanView& plan) noexcept {
           ? plan.has(wire::kFullIdentityMap)
           : has_capability(CAP_SETGID)) {
     if (setgroups(0, nullptr) != 0) {
-      return {Step::Groups, errno, 0};
+      const int errnum = errno;
+      if (errnum != EPERM || !groups_cannot_change()) {
+        return {Step::Groups, errnum, 0};
+      }
     }
   }
   if (setresgid(plan.gid, plan.gid, plan.gid) != 0) {

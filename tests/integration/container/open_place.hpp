@@ -6,6 +6,7 @@
 #include "bawn/os/procfs.hpp"
 #include "engine_under_test.hpp"
 #include "support/requirements.hpp"
+#include "support/run_program.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -88,6 +89,24 @@ class OpenPlace : public ::testing::Test {
     session_ = *session;
   }
   void open() { open(spec()); }
+  /// As if the engine were another machine's: nothing can be mounted, the warden is copied in.
+  void open_elsewhere(container::PlaceSpec wanted) {
+    setup_.version.shares_files = false;
+    wanted.mounts.clear();
+    open(std::move(wanted));
+  }
+  /// What the engine's command line answers.
+  ProgramResult engine_says(std::vector<std::string> words) const {
+    const auto& address = setup_.engine->address();
+    ProgramRun run;
+    run.argv = {address.command};
+    run.argv.insert(run.argv.end(), address.options.begin(), address.options.end());
+    run.argv.insert(run.argv.end(), words.begin(), words.end());
+    for (const std::string& entry : setup_.engine->environment()) {
+      run.env[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1);
+    }
+    return run_program(run);
+  }
   /// Whether the engine still knows a container of that name.
   bool exists(const std::string& name) const {
     const auto found = setup_.engine->inspect(contract::Context(), name);

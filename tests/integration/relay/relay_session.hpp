@@ -58,12 +58,24 @@ class RelaySession : public ::testing::Test {
   void TearDown() override { warden_.reset(); }
 
   std::shared_ptr<sandbox::Warden> open() {
-    contract::Confinement outer;
-    outer.by = "container:none";
-    auto warden = relay().start(
-        sandbox::plan_in_container(relay().place(), "/", geteuid(), getegid(), "/", outer));
+    auto warden = relay().start(plan_without_walls());
     EXPECT_TRUE(warden) << (warden ? "" : warden.error().message());
     return warden ? *warden : nullptr;
+  }
+
+  /// As the caller's own user, with nothing but a scope around each child.
+  sandbox::SessionPlan plan_without_walls() {
+    constexpr int kAbiWithScopes = 6;
+    sandbox::SessionPlan plan;
+    plan.hygiene.apply = true;
+    plan.child_scope_layer = relay().place().landlock_abi >= kAbiWithScopes;
+    plan.uid = geteuid();
+    plan.gid = getegid();
+    plan.user = std::to_string(geteuid());
+    plan.workspace = "/";
+    plan.home = "/";
+    plan.tmp = "/tmp";
+    return plan;
   }
 
   Started start(std::vector<std::string> argv) { return start_in(*warden_, std::move(argv)); }

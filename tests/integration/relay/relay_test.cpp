@@ -178,8 +178,7 @@ TEST_P(RelayEnd, TakesItsSessionsAlong) {
 INSTANTIATE_TEST_SUITE_P(Signals, RelayEnd, ::testing::Values(SIGKILL, SIGTERM));
 
 TEST_F(RelaySession, RefusesAPlanThatNeedsDescriptorsBack) {
-  sandbox::SessionPlan plan =
-      sandbox::plan_in_container(relay().place(), "/", geteuid(), getegid(), "/", {});
+  sandbox::SessionPlan plan = plan_without_walls();
   plan.network.supervise = true;
   const auto refused = relay().start(plan);
   ASSERT_FALSE(refused);

@@ -28,6 +28,7 @@ struct EngineAddress {
   std::string command;  ///< absolute path of its command line; empty when there is none
   std::string socket;   ///< of its API, absolute; empty when there is none
   std::string remote;   ///< an address of another machine, as DOCKER_HOST has it; empty when local
+  std::vector<std::string> options{};  ///< of its command line, that lead it to this very engine
 };
 
 /// What an engine says about itself.
@@ -36,6 +37,9 @@ struct EngineVersion {
   std::string api;        ///< Docker-compatible API version, "1.41"; empty when only the command
                           ///< line was asked
   bool rootless = false;  ///< it runs as an ordinary user
+  /// It sees the files of this machine, and this machine its processes. A guess from what it says
+  /// of itself; false for every engine that is reached over a network.
+  bool shares_files = true;
 };
 
 /// The engines that this environment leads to, Podman first: their commands in PATH, the sockets

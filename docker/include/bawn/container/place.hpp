@@ -115,7 +115,8 @@ class Place {
   std::string home_ = "/tmp";
   std::vector<std::string> environment_;
   contract::Confinement forecast_;
-  bool foreign_ = false;  ///< what has the name is not ours to remove
+  std::vector<std::string> writable_;  ///< where the container can be written
+  bool foreign_ = false;               ///< what has the name is not ours to remove
 
  private:
   std::mutex closing_;

@@ -37,10 +37,11 @@ class PlacePool : public shell::SessionPool {
   /// Blocking: as Place::open.
   [[nodiscard]] Result<std::shared_ptr<Place>> open(const contract::Context& context,
                                                     PlaceSpec spec, const std::string& engine);
-  /// Ends the sessions of the caller's place and removes its container.
+  /// Ends the sessions of the caller's place and removes its container; false when that was joined
+  /// and stays.
   ///
   /// Errors: NotFound, and Place::close's.
-  Result<> close_place(const contract::Context& context, const std::string& name);
+  Result<bool> close_place(const contract::Context& context, const std::string& name);
   void close_all_places();
 
   [[nodiscard]] contract::Confinement confinement(const std::string& name) const override;

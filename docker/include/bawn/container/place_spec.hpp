@@ -41,6 +41,9 @@ enum class PlaceNetwork {
 struct PlaceSpec {
   std::string name;   ///< of the place and of the container
   std::string image;  ///< must be there already: nothing is pulled
+  /// Instead of an image: a running container of somebody else, which is joined and left. It keeps
+  /// what it has; of this spec only user, environment and workspace have a meaning then.
+  std::string existing{};
   std::vector<Mount> mounts{};
   PlaceNetwork network = PlaceNetwork::None;
   PlaceLimits limits{};
@@ -60,6 +63,8 @@ struct PlaceBounds {
   std::string workspace;         ///< canonical; mounts come from here or below
   bool write_workspace = false;  ///< mounts may be writable
   bool network = false;          ///< a container may have a network
+  /// Containers of others that may be joined: what those can reach, calls in them can.
+  std::vector<std::string> existing{};
 };
 
 /// 2 to 48 letters, digits, '_', '.' or '-', beginning with a letter or digit: what every engine

@@ -11,7 +11,6 @@
 /// everything behind it.
 #pragma once
 
-#include "bawn/contract/confinement.hpp"
 #include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
 #include "bawn/os/unique_fd.hpp"
@@ -110,15 +109,5 @@ class Relay {
   /// them: wait for the program that holds the other end.
   virtual void close() noexcept = 0;
 };
-
-/// The least plan for a session in a container: hygiene, and a Landlock scope around each child
-/// where the place has it, so that commands cannot signal their warden. The container itself is the
-/// wall, of which the caller knows; its layers go into `outer`.
-///
-/// `outer` is the report's beginning: `confined`, `by` ("container:NAME"), the container's layers,
-/// guarantees and notes. What this plan adds is appended to it.
-[[nodiscard]] SessionPlan plan_in_container(const RelayPlace& place, const std::string& workspace,
-                                            std::uint32_t uid, std::uint32_t gid,
-                                            const std::string& home, contract::Confinement outer);
 
 }  // namespace bawn::sandbox

@@ -1,0 +1,51 @@
+/// \file
+/// A container whose engine does not see our files (another machine's), or that somebody else
+/// started: the warden is copied in and speaks over the standard streams of one engine command.
+#pragma once
+
+#include "bawn/container/place.hpp"
+#include "bawn/sandbox/relay.hpp"
+#include "engine_command.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bawn::container {
+
+class CopiedPlace final : public Place {
+ public:
+  CopiedPlace(PlaceSpec spec, PlaceSetup setup) : Place(std::move(spec), std::move(setup)) {}
+  ~CopiedPlace() override { (void)close(contract::Context()); }
+
+  /// What Place::open() does; whoever calls it closes after an error.
+  Result<> start(const contract::Context& context);
+
+  [[nodiscard]] Result<std::shared_ptr<shell::Session>> start_session(
+      shell::SessionConfig config) override;
+  [[nodiscard]] bool alive() const noexcept override {
+    return relay_ != nullptr && relay_->alive();
+  }
+
+ protected:
+  Result<> end(const contract::Context& context) override;
+
+ private:
+  Result<> create(const contract::Context& context);
+  Result<> join(const contract::Context& context);
+  /// Puts the warden into a running container and leaves its path there in `copied_`.
+  Result<> deliver(const contract::Context& context);
+  /// Starts the command that the relay speaks through, and hears its first word.
+  Result<> connect(const contract::Context& context, std::vector<std::string> words);
+  Result<> look(const contract::Context& context);
+  [[nodiscard]] std::vector<std::string> exec_words(bool with_input) const;
+  Result<std::string> ask(const contract::Context& context, std::vector<std::string> words,
+                          const std::string& input = {});
+
+  EngineCommand command_;
+  std::shared_ptr<sandbox::Relay> relay_;
+  std::string copied_;    ///< into somebody else's container; removed in the end
+  bool created_ = false;  ///< the container is ours to remove
+};
+
+}  // namespace bawn::container
