@@ -6,6 +6,7 @@
 #include "bawn/contract/error.hpp"
 #include "bawn/contract/json.hpp"
 #include "bawn/contract/quote.hpp"
+#include "json_quick.hpp"
 
 #include <fmt/format.h>
 
@@ -184,6 +185,9 @@ Result<typename Tree::Value> read_strictly(std::string_view text) {
   }
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
     return fail(ErrorCode::InvalidArgument, fmt::format("byte {}: a NUL byte", nul + 1));
+  }
+  if (StrictSax<Tree> sax; QuickReader(text, sax).read()) {
+    return sax.take();
   }
   StrictSax<Tree> sax;
   if (!Json::sax_parse(text.begin(), text.end(), &sax)) {

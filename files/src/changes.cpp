@@ -30,7 +30,7 @@ bool other_mode(const FileChange& change) {
 
 /// The file itself can stay: its content does.
 bool keeps_file(const FileChange& change) {
-  return same_bytes(change) && (change.from || other_mode(change));
+  return (change.from || other_mode(change)) && same_bytes(change);
 }
 
 class Changer {
@@ -43,13 +43,14 @@ class Changer {
         journal_(place),
         keep_old_(changes.size() > 1 || (!changes.empty() && changes.front().from)) {}
 
-  Result<std::vector<FileChanged>> run() {
+  Result<std::vector<FileChanged>> run(const std::function<void()>& meanwhile) {
     for (const FileChange& change : changes_) {
       if (auto ready = prepare(change); !ready) {
         staged_.clear();
         return std::unexpected(journal_.take_back(context_, named(change, ready.error())));
       }
     }
+    meanwhile();
     for (std::size_t i = 0; i < changes_.size(); ++i) {
       if (auto done = perform(changes_[i], staged_[i], done_[i]); !done) {
         staged_.clear();
@@ -197,8 +198,9 @@ class Changer {
 
 Result<std::vector<FileChanged>> commit_changes(const contract::Context& context,
                                                 const Place& place,
-                                                const std::vector<FileChange>& changes) {
-  return Changer(context, place, changes).run();
+                                                const std::vector<FileChange>& changes,
+                                                const std::function<void()>& meanwhile) {
+  return Changer(context, place, changes).run(meanwhile);
 }
 
 }  // namespace bawn::files

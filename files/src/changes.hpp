@@ -6,6 +6,7 @@
 #include "load.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,10 +45,14 @@ struct FileChanged {
 /// stays. When one step fails those before it are taken back: the very files that were there get
 /// their names again, and directories that were made go.
 ///
+/// `meanwhile` is called when the new contents are on their way to the disk and no name has changed
+/// yet: what else a change costs is done while the disk works.
+///
 /// Errors: those of the agent, explained, naming the path; when taking back failed as well, the
 /// sentence says what is where.
 /// Blocking: the disk; everything is synced.
 [[nodiscard]] Result<std::vector<FileChanged>> commit_changes(
-    const contract::Context& context, const Place& place, const std::vector<FileChange>& changes);
+    const contract::Context& context, const Place& place, const std::vector<FileChange>& changes,
+    const std::function<void()>& meanwhile = [] {});
 
 }  // namespace bawn::files

@@ -223,6 +223,7 @@ std::vector<Change> diff_lines(const std::vector<std::string_view>& before,
     ++tail;
   }
   std::unordered_map<std::string_view, std::uint32_t> ids;
+  ids.reserve(before.size() + after.size() - 2 * (head + tail));
   const auto ids_of = [&](const std::vector<std::string_view>& lines) {
     Ids list;
     list.reserve(lines.size() - head - tail);

@@ -47,6 +47,9 @@ std::vector<std::string> rg_arguments(const WalkOptions& options) {
   if (options.max_file_bytes != 0) {
     arguments.push_back(fmt::format("--max-filesize={}", options.max_file_bytes));
   }
+  for (const std::string& type : options.types) {
+    arguments.push_back("--type=" + type);
+  }
   return arguments;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,14 @@ Result<> write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(wrote));
   }
   return {};
+}
+
+/// Lets the disk begin with what fsync(2) will wait for. Where that cannot be had it begins later.
+void begin_writing_back(int fd, std::size_t size) {
+  constexpr std::size_t kWorthIt = std::size_t{64} * 1024;
+  if (size >= kWorthIt) {
+    static_cast<void>(sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
+  }
 }
 
 /// What is wrong where a step could not be taken back.
@@ -81,6 +90,7 @@ Result<std::unique_ptr<sandbox::StagedFile>> stage_bytes(const contract::Context
     remove_directories(context.detached(), place, directory, made);
     return std::unexpected(written.error());
   }
+  begin_writing_back(staged->fd(), bytes.size());
   return staged;
 }
 

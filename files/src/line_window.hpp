@@ -41,6 +41,8 @@ struct Windows {
 class WindowBuilder {
  public:
   WindowBuilder(std::vector<LineRange> ranges, const WindowOptions& options);
+  /// Makes room for what a text of that many bytes can take, so that it is not copied as it grows.
+  void expect(std::size_t bytes);
   /// The next piece.
   void feed(std::string_view piece);
   /// After the last piece.
@@ -50,14 +52,17 @@ class WindowBuilder {
   [[nodiscard]] bool wants(std::size_t line) const;
   [[nodiscard]] std::size_t next_wanted(std::size_t line) const;
   void end_line();
-  void show();
+  void keep(std::string_view part);
+  void show_kept();
+  void show(std::string_view start, std::size_t size);
+  void append_line(std::string& text, std::string_view start, std::size_t size) const;
 
   std::vector<LineRange> ranges_;
   WindowOptions options_;
   Windows shown_;
   std::size_t left_;
   std::size_t line_ = 1;       ///< number of the line that is being read
-  std::string text_;           ///< its first bytes, when it is wanted
+  std::string text_;           ///< its first bytes, when it is wanted and comes in pieces
   std::size_t size_ = 0;       ///< all its bytes so far
   bool ends_with_cr_ = false;  ///< its last byte so far
 };

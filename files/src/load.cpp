@@ -17,34 +17,32 @@ Result<std::string> read_whole(const contract::Context& context, int fd, std::si
   std::string bytes;
   // One byte more than expected, so that the read that fits is also the one that sees the end.
   std::size_t room = std::min(expected, most) + 1;
-  std::size_t used = 0;
   while (true) {
     if (context.cancelled()) {
       return contract::fail(ErrorCode::Cancelled, "reading was cancelled");
     }
-    if (bytes.size() < used + room) {
-      bytes.resize(used + room);
+    const std::size_t used = bytes.size();
+    ssize_t got = 0;
+    int why = 0;
+    bytes.resize_and_overwrite(room, [&](char* data, std::size_t size) {
+      got = read(fd, data + used, std::min(size - used, kStep * 8));
+      why = errno;
+      return used + static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    });
+    if (got < 0 && why != EINTR) {
+      return std::unexpected(Error::from_errno(why, "read", "cannot read the file"));
     }
-    const ssize_t got = read(fd, bytes.data() + used, std::min(bytes.size() - used, kStep * 8));
-    if (got < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      return std::unexpected(Error::from_errno(errno, "read", "cannot read the file"));
-    }
-    used += static_cast<std::size_t>(got);
     if (got == 0) {
-      bytes.resize(used);
       return bytes;
     }
-    if (used > most) {
+    if (bytes.size() > most) {
       return contract::fail(
           ErrorCode::ResourceExhausted,
           fmt::format("the file is larger than {} bytes, the most this takes; read "
                       "it in parts, or use a command",
                       most));
     }
-    room = used < bytes.size() ? 0 : std::max(kStep, used / 2);
+    room = bytes.size() < room ? room : room + std::max(kStep, room / 2);
   }
 }
 

@@ -180,6 +180,20 @@ bool same_under(std::string_view here, std::string_view wanted, const Form& form
   return form(here).find(form(wanted)) != std::string::npos;
 }
 
+/// The lines without a number and a tab at the start of each; none when not all have them.
+std::optional<std::string> without_numbers(std::string_view text) {
+  std::string bare;
+  for (std::string_view line : split_lines(text)) {
+    const std::size_t digits = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t tab = line.find_first_not_of("0123456789", digits);
+    if (tab == digits || tab == std::string_view::npos || line[tab] != '\t') {
+      return std::nullopt;
+    }
+    bare += line.substr(tab + 1);
+  }
+  return bare;
+}
+
 std::string reason_of(std::string_view here, std::string_view wanted, std::string_view name) {
   const auto lf = [](std::string_view text) { return replaced(std::string(text), "\r\n", "\n"); };
   if (here.find(wanted) != std::string_view::npos) {
@@ -291,6 +305,11 @@ std::optional<NearMiss> find_near_miss(std::string_view text, std::string_view w
 }
 
 std::string describe_near_miss(std::string_view text, std::string_view wanted) {
+  if (const auto bare = without_numbers(wanted);
+      bare && !bare->empty() && text.find(*bare) != std::string_view::npos) {
+    return ": it has the line numbers that read_file shows; leave them out, and the tab behind "
+           "each";
+  }
   const auto miss = find_near_miss(text, wanted);
   if (!miss) {
     return ", nor anything like it; read the file again";

@@ -1,5 +1,6 @@
 #include "patch_apply.hpp"
 
+#include "line_buffer.hpp"
 #include "lines.hpp"
 #include "near_miss.hpp"
 #include "text_encoding.hpp"
@@ -15,7 +16,7 @@ namespace bawn::files {
 
 namespace {
 
-constexpr std::size_t kMaxCompared = 100'000'000;  ///< lines, in all searches of one file
+constexpr std::size_t kMaxCompared = 100'000'000;  ///< lines compared or moved, of one file
 
 std::string_view core(std::string_view line) {
   while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) {
@@ -48,7 +49,6 @@ class Applier {
       : path_(path),
         options_(options),
         lines_(split_lines(before)),
-        taken_(lines_.size(), 0),
         line_end_(line_ending_of(before) == LineEnding::CrLf ? "\r\n" : "\n"),
         final_newline_(before.empty() || before.ends_with('\n')) {}
 
@@ -57,12 +57,12 @@ class Applier {
       BAWN_TRY(hunk.numbered ? apply_numbered(hunk) : apply_marked(hunk));
     }
     const bool marked = !hunks.empty() && !hunks.front().numbered;
-    for (const std::string_view line : lines_) {
+    for (std::size_t at = 0; at < lines_.size(); ++at) {
       // The marked form cannot say that a last line has no line end; lines put behind it need one.
       if (marked && !result_.text.empty() && !result_.text.ends_with('\n')) {
         result_.text.append(line_end_);
       }
-      result_.text.append(line);
+      result_.text.append(lines_[at].text);
     }
     if (marked && !final_newline_) {
       result_.text.resize(without_line_end(result_.text).size());
@@ -104,7 +104,7 @@ class Applier {
   bool matches(std::size_t at, const std::vector<std::string_view>& wanted, Likeness likeness) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       ++compared_;
-      if (taken_[at + i] != 0 || !alike(lines_[at + i], wanted[i], likeness)) {
+      if (lines_[at + i].taken || !alike(lines_[at + i].text, wanted[i], likeness)) {
         return false;
       }
     }
@@ -186,8 +186,8 @@ class Applier {
       wanted.append(line);
     }
     std::string here;
-    for (const std::string_view line : lines_) {
-      here.append(line);
+    for (std::size_t at = 0; at < lines_.size(); ++at) {
+      here.append(lines_[at].text);
     }
     const std::string place =
         hunk.numbered ? fmt::format(" at line {} nor near it", hunk.old_start) : std::string();
@@ -215,24 +215,19 @@ class Applier {
   /// Writes the hunk's lines to their place. Context lines stay as the file has them.
   void put(const Hunk& hunk, const Body& body, std::size_t at, std::ptrdiff_t offset,
            unsigned fuzz) {
-    std::vector<std::string_view> fresh;
+    std::vector<LineBuffer::Line> fresh;
     std::size_t old_at = at;
     for (const PatchLine* line : body) {
       if (line->kind != PatchLine::Kind::Add) {
         if (line->kind == PatchLine::Kind::Context) {
-          fresh.push_back(lines_[old_at]);
+          fresh.push_back({.text = lines_[old_at].text, .taken = hunk.numbered});
         }
         ++old_at;
       } else {
-        fresh.emplace_back(line->text);
+        fresh.push_back({.text = line->text, .taken = hunk.numbered});
       }
     }
-    const auto from = static_cast<std::ptrdiff_t>(at);
-    const auto to = static_cast<std::ptrdiff_t>(old_at);
-    lines_.erase(lines_.begin() + from, lines_.begin() + to);
-    lines_.insert(lines_.begin() + from, fresh.begin(), fresh.end());
-    taken_.erase(taken_.begin() + from, taken_.begin() + to);
-    taken_.insert(taken_.begin() + from, fresh.size(), hunk.numbered ? 1 : 0);
+    compared_ += lines_.replace(at, old_at - at, fresh);
     cursor_ = at + fresh.size();
     result_.places.push_back(
         {.patch_line = hunk.patch_line, .line = at + 1, .offset = offset, .fuzz = fuzz});
@@ -241,7 +236,7 @@ class Applier {
   std::optional<std::size_t> find_anchor(const std::string& anchor) const {
     for (const Likeness likeness : {Likeness::Exact, Likeness::IgnoreBlanks}) {
       for (std::size_t at = cursor_; at < lines_.size(); ++at) {
-        if (alike(without_line_end(lines_[at]), anchor, likeness)) {
+        if (alike(without_line_end(lines_[at].text), anchor, likeness)) {
           return at;
         }
       }
@@ -311,8 +306,7 @@ class Applier {
 
   std::string_view path_;
   ApplyOptions options_;
-  std::vector<std::string_view> lines_;
-  std::vector<char> taken_;  ///< lines that a hunk has written: no other may touch them
+  LineBuffer lines_;
   std::string_view line_end_;
   bool final_newline_;
   std::size_t cursor_ = 0;

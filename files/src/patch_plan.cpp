@@ -150,7 +150,7 @@ class Planner {
       return raw;
     }
     auto text = BAWN_TRY(apply_hunks(path, decoded->text, file.hunks, options_));
-    auto encoded = encode_text(text.text, decoded->style.encoding);
+    auto encoded = encode_text(std::move(text.text), decoded->style.encoding);
     if (!encoded) {
       return error(file, path, encoded.error().message());
     }

@@ -1,6 +1,7 @@
 #include "raw_arguments.hpp"
 
 #include "bawn/contract/json.hpp"
+#include "bawn/contract/json_plain.hpp"
 
 namespace bawn::files {
 
@@ -10,9 +11,13 @@ constexpr std::size_t kNone = std::string_view::npos;
 
 /// Behind the string that begins at `at`, its quotes included; kNone when it has no end.
 std::size_t string_end(std::string_view text, std::size_t at) {
-  for (++at; (at = text.find_first_of("\"\\", at)) != kNone; at += 2) {
-    if (text[at] == '"') {
+  for (++at; at < text.size(); at += text[at] == '\\' ? 2U : 1U) {
+    at += contract::plain_json_length(text.substr(at));
+    if (at < text.size() && text[at] == '"') {
       return at + 1;
+    }
+    if (at >= text.size()) {
+      break;
     }
   }
   return kNone;

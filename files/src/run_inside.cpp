@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <utility>
 
 namespace bawn::files {
@@ -49,8 +50,8 @@ bool drain(int fd, std::string& into) {
 
 class Reading {
  public:
-  Reading(os::UniqueFd out, os::UniqueFd err, std::size_t most)
-      : out_(std::move(out)), err_(std::move(err)), most_(most) {}
+  Reading(os::UniqueFd out, os::UniqueFd err, std::size_t most, KeepLine keep)
+      : out_(std::move(out)), err_(std::move(err)), most_(most), keep_(keep) {}
 
   Result<> run(const contract::Context& context, InsideRun& result) {
     std::array<pollfd, 2> polled = {pollfd{out_.get(), POLLIN, 0}, pollfd{err_.get(), POLLIN, 0}};
@@ -61,6 +62,9 @@ class Reading {
       }
       if (polled[1].fd >= 0 && polled[1].revents != 0 && !drain(err_.get(), result.err)) {
         polled[1].fd = -1;
+      }
+      if (keep_ != nullptr) {
+        drop_lines(result.out);
       }
       if (result.err.size() > kMaxErrors) {
         result.err.resize(kMaxErrors);
@@ -75,16 +79,35 @@ class Reading {
   }
 
  private:
+  /// Takes away the whole lines since the last time that are not kept.
+  void drop_lines(std::string& out) {
+    std::size_t line = kept_;
+    std::size_t end = out.find('\n', searched_);
+    for (; end != std::string::npos; end = out.find('\n', line)) {
+      const std::size_t size = end + 1 - line;
+      if (keep_(std::string_view(out).substr(line, size))) {
+        std::memmove(out.data() + kept_, out.data() + line, size);
+        kept_ += size;
+      }
+      line += size;
+    }
+    out.erase(kept_, line - kept_);
+    searched_ = out.size();
+  }
+
   os::UniqueFd out_;
   os::UniqueFd err_;
   std::size_t most_;
+  KeepLine keep_;
+  std::size_t kept_ = 0;      ///< bytes of lines that are kept
+  std::size_t searched_ = 0;  ///< no newline behind them and before this
 };
 
 }  // namespace
 
 Result<InsideRun> run_inside(const contract::Context& context, const Place& place,
                              std::vector<std::string> argv, const std::string& directory,
-                             std::size_t most) {
+                             std::size_t most, KeepLine keep) {
   os::Pipe out = BAWN_TRY(output_pipe());
   os::Pipe err = BAWN_TRY(output_pipe());
   sandbox::SpawnSpec spec;
@@ -96,7 +119,8 @@ Result<InsideRun> run_inside(const contract::Context& context, const Place& plac
   const auto child = BAWN_TRY(place.warden->spawn(std::move(spec)));
   BAWN_TRY(child->go());
   InsideRun result;
-  const auto read = Reading(std::move(out.read), std::move(err.read), most).run(context, result);
+  const auto read =
+      Reading(std::move(out.read), std::move(err.read), most, keep).run(context, result);
   result.late = !read && read.error().is(ErrorCode::DeadlineExceeded);
   if (!read || result.cut) {
     sandbox::SignalTarget target;

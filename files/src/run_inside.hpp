@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bawn::files {
@@ -20,12 +21,17 @@ struct InsideRun {
   bool late = false;   ///< the deadline passed and it was ended
 };
 
-/// Runs argv in `directory` without input and keeps what it prints, at most `most` bytes.
+/// Says of a line that was printed, with its newline, whether it is kept.
+using KeepLine = bool (*)(std::string_view line);
+
+/// Runs argv in `directory` without input and keeps what it prints, at most `most` bytes; with
+/// `keep`, only those lines.
 ///
 /// Errors: those of the spawn; Cancelled, when the program is ended.
 /// Blocking: until it ends.
 [[nodiscard]] Result<InsideRun> run_inside(const contract::Context& context, const Place& place,
                                            std::vector<std::string> argv,
-                                           const std::string& directory, std::size_t most);
+                                           const std::string& directory, std::size_t most,
+                                           KeepLine keep = nullptr);
 
 }  // namespace bawn::files

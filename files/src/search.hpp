@@ -18,10 +18,15 @@ struct SearchQuery {
   bool word = false;
   std::size_t before = 0;  ///< lines of context
   std::size_t after = 0;
-  std::vector<std::string> types;  ///< ripgrep's names of file types
-  bool only_counts = false;        ///< leave the lines out
+  bool only_counts = false;  ///< leave the lines out
   WalkOptions walk;
 };
+
+/// Whether the pattern speaks of CR itself. Otherwise CRLF ends a line as LF does.
+[[nodiscard]] inline bool names_carriage_return(const SearchQuery& query) {
+  return query.pattern.find('\r') != std::string::npos ||
+         (!query.literal && query.pattern.find("\\r") != std::string::npos);
+}
 
 struct FoundLine {
   std::uint64_t number = 0;

@@ -14,6 +14,8 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace bawn::files {
 
@@ -21,33 +23,106 @@ namespace {
 
 constexpr std::size_t kMaxKept = std::size_t{64} * 1024 * 1024;
 
-Result<std::unique_ptr<re2::RE2>> compile(const SearchQuery& query) {
-  std::string pattern = query.literal ? re2::RE2::QuoteMeta(query.pattern) : query.pattern;
-  if (query.word) {
-    pattern = "\\b(?:" + pattern + ")\\b";
+/// What `\w`, `\d` and `\s` mean to rg, beyond ASCII; as the inside of a class of RE2's.
+constexpr std::string_view kWord = "\\pL\\pM\\p{Nd}\\p{Nl}\\p{Pc}";
+constexpr std::string_view kDigit = "\\p{Nd}";
+constexpr std::string_view kSpace = "\\t-\\r\\x{85}\\pZ";
+
+std::string_view class_of(char letter) {
+  switch (letter | 0x20) {
+    case 'w':
+      return kWord;
+    case 'd':
+      return kDigit;
+    case 's':
+      return kSpace;
+    default:
+      return {};
   }
+}
+
+/// What stands for a backslash and `letter`.
+std::string escaped(char letter, bool within_brackets) {
+  const std::string_view inside = class_of(letter);
+  const bool negated = letter >= 'A' && letter <= 'Z';
+  if (inside.empty() || (within_brackets && negated)) {
+    return {'\\', letter};
+  }
+  return within_brackets ? std::string(inside) : fmt::format("[{}{}]", negated ? "^" : "", inside);
+}
+
+/// The pattern with rg's classes in place of RE2's, which know ASCII only. A negated one within
+/// brackets stays: it cannot be written there.
+std::string with_unicode_classes(std::string_view pattern) {
+  std::string out;
+  std::size_t bracket = std::string_view::npos;  // where the open one begins
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const char c = pattern[at];
+    const bool within = bracket != std::string_view::npos;
+    if (within && pattern.substr(at).starts_with("[:")) {
+      const std::size_t end = std::min(pattern.find(":]", at), pattern.size() - 2);
+      out += pattern.substr(at, end + 2 - at);
+      at = end + 1;
+    } else if (c != '\\' || at + 1 == pattern.size()) {
+      // At its beginning a closing bracket is a letter like others.
+      const std::size_t first = within && pattern.substr(bracket).starts_with("[^") ? 2 : 1;
+      bracket = !within && c == '['                          ? at
+                : within && c == ']' && at - bracket > first ? std::string_view::npos
+                                                             : bracket;
+      out += c;
+    } else {
+      out += escaped(pattern[++at], within);
+    }
+  }
+  return out;
+}
+
+re2::RE2::Options regex_options(const SearchQuery& query) {
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_case_sensitive(!query.ignore_case);
-  auto regex = std::make_unique<re2::RE2>(pattern, options);
-  if (!regex->ok()) {
+  return options;
+}
+
+Result<std::unique_ptr<re2::RE2>> compile(const SearchQuery& query) {
+  const std::string pattern =
+      query.literal ? re2::RE2::QuoteMeta(query.pattern) : with_unicode_classes(query.pattern);
+  const re2::RE2 alone(pattern, regex_options(query));
+  if (!alone.ok()) {
     return contract::fail(ErrorCode::InvalidArgument,
-                          "the pattern is no regular expression: " + regex->error());
+                          "the pattern is no regular expression: " + alone.error());
+  }
+  // One group more, whose place is the match's. Of a word, as rg says it: no other word's letter
+  // stands beside it.
+  auto regex = std::make_unique<re2::RE2>(
+      query.word ? fmt::format("(?:^|[^{0}])({1})(?:[^{0}]|$)", kWord, pattern)
+                 : "(" + pattern + ")",
+      regex_options(query));
+  if (!regex->ok()) {
+    return contract::fail(ErrorCode::InvalidArgument, "the pattern is too large");
   }
   return regex;
+}
+
+/// What of a line the pattern is matched with.
+std::string_view matched_part(std::string_view line, bool with_carriage_return) {
+  line.remove_suffix(line.ends_with('\n') ? 1 : 0);
+  line.remove_suffix(!with_carriage_return && line.ends_with('\r') ? 1 : 0);
+  return line;
 }
 
 /// The lines of one text that match, with their context.
 FoundFile search_text(std::string_view text, const re2::RE2& regex, const SearchQuery& query) {
   FoundFile file;
   const auto lines = split_lines(text);
+  const bool with_carriage_return = names_carriage_return(query);
   std::vector<std::size_t> columns(lines.size(), std::string_view::npos);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view line = without_line_end(lines[i]);
-    re2::StringPiece found;
+    const std::string_view line = matched_part(lines[i], with_carriage_return);
+    std::array<re2::StringPiece, 2> found;
     if (regex.Match(re2::StringPiece(line.data(), line.size()), 0, line.size(),
-                    re2::RE2::UNANCHORED, &found, 1)) {
-      columns[i] = static_cast<std::size_t>(found.data() - line.data());
+                    re2::RE2::UNANCHORED, found.data(), found.size())) {
+      columns[i] = static_cast<std::size_t>(found[1].data() - line.data());
       ++file.matched_lines;
     }
   }
@@ -75,6 +150,16 @@ FoundFile search_text(std::string_view text, const re2::RE2& regex, const Search
     shown = std::max(shown, end);
   }
   return file;
+}
+
+/// As rg: NUL makes a file binary, and UTF-16 is read only with its mark.
+std::optional<std::string> searchable(std::string bytes) {
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
+    bytes = utf16_for_reading(bytes);
+  } else if (bytes.starts_with("\xEF\xBB\xBF")) {
+    bytes.erase(0, 3);
+  }
+  return bytes.find('\0') == std::string::npos ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 Result<std::vector<std::string>> files_to_search(const contract::Context& context,
@@ -158,7 +243,7 @@ Result<SearchResult> search_by_reading(const contract::Context& context, const P
     files = BAWN_TRY(files_to_search(context, place, root, query, result));
   }
   if (!root_is_file) {
-    BAWN_TRY(keep_types(files, query.types));
+    BAWN_TRY(keep_types(files, query.walk.types));
   }
   const std::string directory = root_is_file  ? root.substr(0, root.rfind('/'))
                                 : root == "/" ? ""
@@ -181,21 +266,11 @@ Result<SearchResult> search_by_reading(const contract::Context& context, const P
       }
       continue;
     }
-    // As rg: NUL makes a file binary, and UTF-16 is read only with its mark.
-    const bool wide =
-        loaded->bytes.starts_with("\xFF\xFE") || loaded->bytes.starts_with("\xFE\xFF");
-    if (wide) {
-      auto decoded = decode_text(std::move(loaded->bytes));
-      if (!decoded) {
-        continue;
-      }
-      loaded->bytes = std::move(decoded->text);
-    } else if (loaded->bytes.find('\0') != std::string::npos) {
+    const auto text = searchable(std::move(loaded->bytes));
+    if (!text) {
       continue;
-    } else if (loaded->bytes.starts_with("\xEF\xBB\xBF")) {
-      loaded->bytes.erase(0, 3);
     }
-    FoundFile file = search_text(loaded->bytes, *regex, query);
+    FoundFile file = search_text(*text, *regex, query);
     if (file.matched_lines == 0) {
       continue;
     }

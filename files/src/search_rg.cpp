@@ -70,18 +70,21 @@ std::string text_in(const Json& data, std::string_view name) {
                                                       : std::string();
 }
 
+/// Of `rg --json`: says something about a file, and shows none of its lines.
+bool is_no_text(std::string_view line) {
+  return !line.starts_with("{\"type\":\"match\"") && !line.starts_with("{\"type\":\"context\"");
+}
+
 /// Reads `rg --json`. What a file in the workspace holds cannot change its structure: rg escapes
 /// it.
 class RgReader {
  public:
-  RgReader(std::string root, bool root_is_file, bool only_counts)
-      : root_(std::move(root)), root_is_file_(root_is_file), only_counts_(only_counts) {}
+  RgReader(std::string root, bool root_is_file)
+      : root_(std::move(root)), root_is_file_(root_is_file) {}
 
   void read(std::string_view out) {
     for (const std::string_view line : split_lines(out)) {
-      const bool is_line =
-          line.starts_with("{\"type\":\"match\"") || line.starts_with("{\"type\":\"context\"");
-      if (line.starts_with("{\"type\":\"summary\"") || (is_line && only_counts_)) {
+      if (line.starts_with("{\"type\":\"summary\"")) {
         continue;
       }
       const auto parsed = contract::parse_json(without_line_end(line));
@@ -157,7 +160,6 @@ class RgReader {
 
   std::string root_;
   bool root_is_file_;
-  bool only_counts_;
   std::map<std::string, FoundFile> files_;
   std::set<std::string> ended_;  ///< read to their end
 };
@@ -181,8 +183,8 @@ std::vector<std::string> arguments_of(const SearchQuery& query) {
   if (query.after != 0) {
     argv.push_back(fmt::format("--after-context={}", query.after));
   }
-  for (const std::string& type : query.types) {
-    argv.push_back("--type=" + type);
+  if (!names_carriage_return(query)) {
+    argv.emplace_back("--crlf");
   }
   argv.insert(argv.end(), {"-e", query.pattern, "--"});
   return argv;
@@ -229,14 +231,18 @@ Result<SearchResult> search_by_rg(const contract::Context& context, const Place&
                                   const std::string& root, bool root_is_file,
                                   const std::vector<std::string>* only, const SearchQuery& query) {
   SearchResult result;
-  RgReader reader(root, root_is_file, query.only_counts);
-  const auto runs =
+  RgReader reader(root, root_is_file);
+  auto runs =
       only != nullptr ? batches(root, *only) : std::vector<std::vector<std::string>>{{root}};
+  if (runs.empty()) {
+    runs.push_back({"/dev/null"});  // so that a bad pattern is told where no file is chosen, too
+  }
   std::size_t left = kMaxOutput;
   for (const auto& names : runs) {
     auto argv = arguments_of(query);
     argv.insert(argv.end(), names.begin(), names.end());
-    const auto run = run_inside(context, place, std::move(argv), place.workspace, left);
+    const auto run = run_inside(context, place, std::move(argv), place.workspace, left,
+                                query.only_counts ? is_no_text : nullptr);
     if (!run) {
       return std::unexpected(explained(place, root, Access::Read, run.error()));
     }

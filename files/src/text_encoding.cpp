@@ -23,26 +23,33 @@ char32_t unit_at(std::string_view bytes, std::size_t at, bool little) {
                 : static_cast<char32_t>(second | (first << 8U));
 }
 
-/// UTF-16 behind its mark; none when it is ill-formed and so could not come back byte for byte.
-std::optional<std::string> from_utf16(std::string_view bytes, bool little) {
-  if (bytes.size() % 2 != 0) {
-    return std::nullopt;
-  }
+struct FromUtf16 {
   std::string text;
-  text.reserve(bytes.size());
-  for (std::size_t at = 0; at < bytes.size(); at += 2) {
+  bool well_formed = true;
+};
+
+/// UTF-16 behind its mark. Each unit that is ill-formed becomes U+FFFD.
+FromUtf16 from_utf16(std::string_view bytes, bool little) {
+  constexpr char32_t kReplacement = 0xFFFD;
+  FromUtf16 result;
+  result.text.reserve(bytes.size());
+  std::size_t at = 0;
+  for (; at + 1 < bytes.size(); at += 2) {
     char32_t unit = unit_at(bytes, at, little);
     if (unit >= 0xD800 && unit <= 0xDFFF) {
       const char32_t low = at + 3 < bytes.size() ? unit_at(bytes, at + 2, little) : 0;
-      if (unit > 0xDBFF || low < 0xDC00 || low > 0xDFFF) {
-        return std::nullopt;
-      }
-      unit = 0x10000 + ((unit - 0xD800) << 10U) + (low - 0xDC00);
-      at += 2;
+      const bool pair = unit <= 0xDBFF && low >= 0xDC00 && low <= 0xDFFF;
+      result.well_formed = result.well_formed && pair;
+      unit = pair ? 0x10000 + ((unit - 0xD800) << 10U) + (low - 0xDC00) : kReplacement;
+      at += pair ? 2 : 0;
     }
-    append_code_point(text, unit);
+    append_code_point(result.text, unit);
   }
-  return text;
+  if (at < bytes.size()) {
+    result.well_formed = false;
+    append_code_point(result.text, kReplacement);
+  }
+  return result;
 }
 
 std::string from_latin1(std::string_view bytes) {
@@ -158,13 +165,14 @@ std::optional<DecodedText> decode_text(std::string bytes) {
   for (const auto& [mark, encoding] :
        {std::pair{kUtf16LeMark, Encoding::Utf16Le}, std::pair{kUtf16BeMark, Encoding::Utf16Be}}) {
     if (bytes.starts_with(mark)) {
-      auto text =
+      auto read =
           from_utf16(std::string_view(bytes).substr(mark.size()), encoding == Encoding::Utf16Le);
-      // FF FE 00 00 begins UTF-32 as well, and NUL is no text in either.
-      if (!text || text->find('\0') != std::string::npos) {
+      // What is ill-formed could not come back byte for byte. FF FE 00 00 begins UTF-32 as well,
+      // and NUL is no text in either.
+      if (!read.well_formed || read.text.find('\0') != std::string::npos) {
         return std::nullopt;
       }
-      return with_style(*std::move(text), encoding, 0);
+      return with_style(std::move(read.text), encoding, 0);
     }
   }
   if (looks_binary(bytes) || std::memchr(bytes.data(), 0, bytes.size()) != nullptr) {
@@ -182,21 +190,30 @@ std::optional<DecodedText> decode_text(std::string bytes) {
   return with_style(std::move(bytes), Encoding::Utf8, survey.invalid_bytes);
 }
 
-Result<std::string> encode_text(std::string_view text, Encoding encoding) {
+std::string utf16_for_reading(std::string_view bytes) {
+  const bool little = bytes.starts_with(kUtf16LeMark);
+  return from_utf16(bytes.substr(std::min(bytes.size(), kUtf16LeMark.size())), little).text;
+}
+
+Result<std::string> encode_text(std::string text, Encoding encoding) {
   switch (encoding) {
     case Encoding::Utf8:
-      return std::string(text);
+      return text;
     case Encoding::Utf8Bom:
-      return std::string(kUtf8Mark) + std::string(text);
+      return std::string(kUtf8Mark) + text;
     case Encoding::Utf16Le:
     case Encoding::Utf16Be:
     case Encoding::Latin1:
       return to_units(text, encoding);
   }
-  return std::string(text);
+  return text;
 }
 
 LineEnding line_ending_of(std::string_view text) noexcept {
+  if (text.find('\r') == std::string_view::npos) {
+    // Most files; searching for every line's end takes several times as long.
+    return text.find('\n') == std::string_view::npos ? LineEnding::None : LineEnding::Lf;
+  }
   bool lf = false;
   bool crlf = false;
   for (std::size_t at = text.find('\n'); at != std::string_view::npos;

@@ -38,11 +38,15 @@ struct DecodedText {
 /// Bytes that are mostly not UTF-8 are taken for Latin-1.
 [[nodiscard]] std::optional<DecodedText> decode_text(std::string bytes);
 
+/// The text of UTF-16 behind its byte order mark, with U+FFFD for what is ill-formed: to be looked
+/// at, not to be written back.
+[[nodiscard]] std::string utf16_for_reading(std::string_view bytes);
+
 /// Back to bytes, the byte order mark included. What `decode_text` gave comes back byte for byte,
 /// except from UTF-16 that is ill-formed.
 ///
 /// Errors: InvalidArgument, naming the first character that the encoding does not have.
-[[nodiscard]] Result<std::string> encode_text(std::string_view text, Encoding encoding);
+[[nodiscard]] Result<std::string> encode_text(std::string text, Encoding encoding);
 
 [[nodiscard]] LineEnding line_ending_of(std::string_view text) noexcept;
 

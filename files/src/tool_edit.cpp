@@ -99,7 +99,7 @@ Result<std::string> edited(const std::string& path, const std::string& bytes,
   if (!result) {
     return std::unexpected(result.error().wrap(path));
   }
-  auto encoded = encode_text(result->text, style.encoding);
+  auto encoded = encode_text(std::move(result->text), style.encoding);
   if (!encoded) {
     return std::unexpected(encoded.error().wrap(path));
   }

@@ -1,6 +1,7 @@
 #include "base64.hpp"
 #include "denial.hpp"
 #include "etag.hpp"
+#include "image_size.hpp"
 #include "line_window.hpp"
 #include "media_type.hpp"
 #include "paths.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 namespace bawn::files {
 
@@ -132,6 +134,9 @@ struct ReadEntry {
   }
 };
 
+/// On a side: what services of models take at most.
+constexpr std::uint32_t kMaxPixels = 8000;
+
 constexpr const char* kDescription =
     "Read a file. Text comes by lines with their numbers (offset and limit, or several ranges); "
     "encoding, CRLF and a missing final newline are told, long lines are cut and said. PNG, JPEG, "
@@ -169,7 +174,13 @@ void add_windows(ReadEntry& entry, Windows windows) {
 }
 
 std::string text_of(const ReadEntry& entry, const std::vector<LineRange>& ranges) {
+  constexpr std::size_t kAround = 1024;
   std::string text;
+  std::size_t room = kAround;
+  for (const PartEntry& part : entry.parts) {
+    room += part.text.size();
+  }
+  text.reserve(room);
   const std::uint64_t total = entry.total_lines.value_or(0);
   for (std::size_t i = 0; i < entry.parts.size(); ++i) {
     const PartEntry& part = entry.parts[i];
@@ -251,7 +262,9 @@ Result<> read_bytes(int fd, const ReadArgs& args, ReadEntry& entry) {
   const std::uint64_t offset = args.byte_offset.value_or(0);
   std::string bytes(static_cast<std::size_t>(args.byte_count.value_or(4096)), '\0');
   std::size_t used = 0;
-  while (used < bytes.size()) {
+  // Behind the largest offset that there is, nothing is.
+  const std::uint64_t last = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
+  while (used < bytes.size() && offset <= last - bytes.size()) {
     const ssize_t got =
         pread(fd, bytes.data() + used, bytes.size() - used, static_cast<off_t>(offset + used));
     if (got < 0 && errno == EINTR) {
@@ -273,21 +286,125 @@ Result<> read_bytes(int fd, const ReadArgs& args, ReadEntry& entry) {
   return {};
 }
 
+/// What the file is, and the picture that is shown beside it.
+struct Reading {
+  ReadEntry entry;
+  std::string picture;
+};
+
+/// What can be large is moved into the structure, and not copied once more.
 contract::Outcome show(const ToolSupport& support, const Place& place, const ReadArgs& args,
-                       const ReadEntry& entry, std::string_view picture) {
+                       Reading reading) {
+  ReadEntry& entry = reading.entry;
   std::string text = text_of(entry, ranges_of(args));
   if (entry.base64 && entry.kind == "bytes") {
     text = *entry.base64 + "\n" + text;
   }
-  auto outcome = support.outcome(place, text, entry);
-  if (!picture.empty() && !outcome.error) {
+  std::vector<std::string> shown;
+  for (PartEntry& part : entry.parts) {
+    shown.push_back(std::move(part.text));
+    part.text.clear();
+  }
+  auto outcome = support.outcome(place, std::move(text), entry);
+  if (!outcome.result.structured) {
+    return outcome;
+  }
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    (*outcome.result.structured)["parts"][i]["text"] = std::move(shown[i]);
+  }
+  if (!reading.picture.empty()) {
     outcome.result.output = std::vector<contract::Part>{
-        contract::Part{{"type", "text"}, {"text", text}},
-        contract::Part{
-            {"type", "input_image"},
-            {"image_url", fmt::format("data:{};base64,{}", entry.mime, to_base64(picture))}}};
+        contract::Part{{"type", "text"}, {"text", std::get<std::string>(outcome.result.output)}},
+        contract::Part{{"type", "input_image"},
+                       {"image_url",
+                        fmt::format("data:{};base64,{}", entry.mime, to_base64(reading.picture))}}};
   }
   return outcome;
+}
+
+Result<sandbox::OpenedFile> open_file(const contract::Context& context, const Place& place,
+                                      const std::string& path, const std::string& asked) {
+  auto opened = place.files->open(context, path);
+  if (opened) {
+    return opened;
+  }
+  const auto* why = opened.error().find<sandbox::FileFailure>();
+  if (why != nullptr && why->kind == sandbox::FileFailure::Kind::Directory) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          asked + " is a directory; list_files shows what it holds");
+  }
+  return std::unexpected(explained(place, path, Access::Read, opened.error()));
+}
+
+void describe_picture(std::string bytes, const MediaType& media, ImageSize pixels,
+                      std::size_t most_bytes, Reading& reading) {
+  const bool shown =
+      bytes.size() <= most_bytes && std::max(pixels.width, pixels.height) <= kMaxPixels;
+  reading.entry.kind = "image";
+  reading.entry.mime = media.mime;
+  reading.entry.notes.push_back(fmt::format("{} of {} x {} pixels, {} bytes{}", media.name,
+                                            pixels.width, pixels.height, bytes.size(),
+                                            shown ? "" : ": too large to be shown"));
+  if (shown) {
+    reading.picture = std::move(bytes);
+  }
+}
+
+void describe_binary(const MediaType& media, ReadEntry& entry) {
+  entry.kind = "binary";
+  entry.mime = media.mime;
+  entry.notes.push_back(fmt::format("{}{}, {} bytes; byte_offset reads its bytes",
+                                    media.image ? "damaged or not complete: " : "", media.name,
+                                    entry.size));
+}
+
+void describe_text(const DecodedText& decoded, const ReadArgs& args, ReadEntry& entry) {
+  entry.encoding = std::string(to_string(decoded.style.encoding));
+  entry.line_ending = std::string(to_string(decoded.style.ending));
+  entry.final_newline = decoded.style.final_newline;
+  if (decoded.style.invalid_bytes != 0) {
+    entry.invalid_bytes = decoded.style.invalid_bytes;
+    entry.notes.push_back(
+        fmt::format("{} bytes are not UTF-8 and are shown as U+FFFD", decoded.style.invalid_bytes));
+  }
+  add_windows(entry, show_lines(decoded.text, ranges_of(args), window_options(args)));
+}
+
+Result<Reading> read_place(const ToolSupport& support, const contract::Context& context,
+                           const Place& place, const ReadArgs& args) {
+  Reading reading;
+  ReadEntry& entry = reading.entry;
+  entry.path = BAWN_TRY(absolute_path(place, args.path));
+  const auto opened = BAWN_TRY(open_file(context, place, entry.path, args.path));
+  entry.size = opened.status.size;
+  entry.mode = octal(opened.status.mode);
+  entry.mime = "text/plain";
+  if (args.byte_offset || args.byte_count) {
+    BAWN_TRY(read_bytes(opened.fd.get(), args, entry));
+    return reading;
+  }
+  if (entry.size > support.options().max_etag_file) {
+    BAWN_TRY(read_large(context, opened.fd.get(), args, entry));
+    return reading;
+  }
+  auto bytes = read_whole(context, opened.fd.get(), entry.size, support.options().max_text_file);
+  if (!bytes) {
+    return std::unexpected(bytes.error().wrap(args.path));
+  }
+  entry.size = bytes->size();  // of /proc files, whose status has none
+  entry.etag = etag_of(*bytes);
+  const MediaType media = media_type_of(*bytes);
+  if (const auto pixels = media.image ? image_size(*bytes) : std::nullopt) {
+    describe_picture(*std::move(bytes), media, *pixels, support.options().max_image, reading);
+    return reading;
+  }
+  const auto decoded = decode_text(*std::move(bytes));
+  if (decoded && media.mime != "application/pdf") {
+    describe_text(*decoded, args, entry);
+  } else {
+    describe_binary(media, entry);
+  }
+  return reading;
 }
 
 contract::Outcome read_file(const ToolSupport& support, const contract::Context& context,
@@ -296,72 +413,9 @@ contract::Outcome read_file(const ToolSupport& support, const contract::Context&
   if (!place) {
     return place.error();
   }
-  const auto path = absolute_path(*place, args.path);
-  if (!path) {
-    return ToolSupport::failure(*place, path.error());
-  }
-  const auto opened = place->files->open(context, *path);
-  if (!opened) {
-    const auto* why = opened.error().find<sandbox::FileFailure>();
-    if (why != nullptr && why->kind == sandbox::FileFailure::Kind::Directory) {
-      return ToolSupport::failure(
-          *place, Error(ErrorCode::InvalidArgument,
-                        args.path + " is a directory; list_files shows what it holds"));
-    }
-    return ToolSupport::failure(*place, explained(*place, *path, Access::Read, opened.error()));
-  }
-  ReadEntry entry;
-  entry.path = *path;
-  entry.size = opened->status.size;
-  entry.mode = octal(opened->status.mode);
-  entry.mime = "text/plain";
-  if (args.byte_offset || args.byte_count) {
-    if (auto read = read_bytes(opened->fd.get(), args, entry); !read) {
-      return ToolSupport::failure(*place, read.error());
-    }
-    return show(support, *place, args, entry, {});
-  }
-  if (entry.size > support.options().max_etag_file) {
-    if (auto read = read_large(context, opened->fd.get(), args, entry); !read) {
-      return ToolSupport::failure(*place, read.error());
-    }
-    return show(support, *place, args, entry, {});
-  }
-  auto bytes = read_whole(context, opened->fd.get(), entry.size, support.options().max_text_file);
-  if (!bytes) {
-    return ToolSupport::failure(*place, bytes.error().wrap(args.path));
-  }
-  entry.size = bytes->size();  // of /proc files, whose status has none
-  entry.etag = etag_of(*bytes);
-  const MediaType media = media_type_of(*bytes);
-  if (media.image) {
-    entry.kind = "image";
-    entry.mime = media.mime;
-    const bool shown = bytes->size() <= support.options().max_image;
-    entry.notes.push_back(fmt::format("{}, {} bytes{}", media.name, bytes->size(),
-                                      shown ? "" : ": too large to be shown"));
-    return show(support, *place, args, entry,
-                shown ? std::string_view(*bytes) : std::string_view());
-  }
-  std::string head = bytes->substr(0, 512);
-  auto decoded = decode_text(*std::move(bytes));
-  if (!decoded || media.mime == "application/pdf") {
-    entry.kind = "binary";
-    entry.mime = media.mime;
-    entry.notes.push_back(fmt::format("{}, {} bytes; byte_offset reads its bytes",
-                                      media_type_of(head).name, entry.size));
-    return show(support, *place, args, entry, {});
-  }
-  entry.encoding = std::string(to_string(decoded->style.encoding));
-  entry.line_ending = std::string(to_string(decoded->style.ending));
-  entry.final_newline = decoded->style.final_newline;
-  if (decoded->style.invalid_bytes != 0) {
-    entry.invalid_bytes = decoded->style.invalid_bytes;
-    entry.notes.push_back(fmt::format("{} bytes are not UTF-8 and are shown as U+FFFD",
-                                      decoded->style.invalid_bytes));
-  }
-  add_windows(entry, show_lines(decoded->text, ranges_of(args), window_options(args)));
-  return show(support, *place, args, entry, {});
+  auto reading = read_place(support, context, *place, args);
+  return reading ? show(support, *place, args, *std::move(reading))
+                 : ToolSupport::failure(*place, reading.error());
 }
 
 }  // namespace

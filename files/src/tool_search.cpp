@@ -195,10 +195,10 @@ SearchQuery query_of(const SearchArgs& args) {
   query.word = args.word;
   query.before = static_cast<std::size_t>(args.before.value_or(args.context));
   query.after = static_cast<std::size_t>(args.after.value_or(args.context));
-  query.types = args.types;
   query.only_counts = args.show != "lines";
   query.walk = walk_options(args.where);
   query.walk.max_file_bytes = args.max_file_bytes;
+  query.walk.types = args.types;
   return query;
 }
 

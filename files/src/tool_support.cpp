@@ -5,6 +5,7 @@
 #include "paths.hpp"
 #include "raw_arguments.hpp"
 #include "text_encoding.hpp"
+#include "utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,15 @@
 namespace bawn::files {
 
 namespace {
+
+/// As they stand, the bytes cannot be shown: UTF-16, or mostly no UTF-8.
+bool is_encoded(std::string_view bytes) {
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
+    return true;
+  }
+  const Utf8Survey survey = survey_utf8(bytes);
+  return survey.invalid_bytes > survey.multibyte;
+}
 
 /// The diff of two contents, when both are text.
 UnifiedDiff diff_of(const std::string& old_path, const std::string& new_path,
@@ -28,10 +38,7 @@ UnifiedDiff diff_of(const std::string& old_path, const std::string& new_path,
   }
   const std::string old_name = before ? "a/" + old_path : "/dev/null";
   const std::string new_name = after ? "b/" + new_path : "/dev/null";
-  const auto is_wide = [](std::string_view bytes) {
-    return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
-  };
-  if (is_wide(old_bytes) || is_wide(new_bytes)) {
+  if (is_encoded(old_bytes) || is_encoded(new_bytes)) {
     const auto old_text = decode_text(std::string(old_bytes));
     const auto new_text = decode_text(std::string(new_bytes));
     return old_text && new_text ? unified_diff(old_name, new_name, old_text->text, new_text->text)
@@ -40,8 +47,26 @@ UnifiedDiff diff_of(const std::string& old_path, const std::string& new_path,
   return unified_diff(old_name, new_name, old_bytes, new_bytes);
 }
 
-ChangedEntry describe_change(const Place& place, const FileChange& change,
-                             const FileChanged& changed, bool whole) {
+/// What can be told of a change before it is made.
+struct Compared {
+  std::optional<std::string> etag;  ///< of the new content
+  UnifiedDiff diff;
+};
+
+Compared compare(const Place& place, const FileChange& change, bool whole) {
+  Compared compared;
+  if (change.after) {
+    compared.etag = etag_of(*change.after);
+  }
+  if (whole) {
+    compared.diff = diff_of(shown_path(place, change.from.value_or(change.path)),
+                            shown_path(place, change.path), change.before, change.after);
+  }
+  return compared;
+}
+
+ChangedEntry describe_change(const FileChange& change, const FileChanged& changed,
+                             Compared compared) {
   ChangedEntry entry;
   entry.path = changed.target;
   entry.from = change.from;
@@ -50,19 +75,15 @@ ChangedEntry describe_change(const Place& place, const FileChange& change,
                  : change.before ? "replaced"
                                  : "created";
   if (change.after) {
-    entry.etag = etag_of(*change.after);
+    entry.etag = std::move(compared.etag);
     entry.size = change.after->size();
   }
   if (changed.status) {
     entry.mode = octal(changed.status->mode);
   }
-  if (whole) {
-    UnifiedDiff diff = diff_of(shown_path(place, change.from.value_or(change.path)),
-                               shown_path(place, change.path), change.before, change.after);
-    entry.lines_added = diff.added;
-    entry.lines_removed = diff.removed;
-    entry.diff = std::move(diff.text);
-  }
+  entry.lines_added = compared.diff.added;
+  entry.lines_removed = compared.diff.removed;
+  entry.diff = std::move(compared.diff.text);
   return entry;
 }
 
@@ -187,15 +208,27 @@ Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const 
       real.push_back(std::move(change));
     }
   }
-  const auto changed = BAWN_TRY(commit_changes(context, place, real));
+  std::vector<Compared> compared;
+  std::optional<UndoStore::Stored> stored;
+  const auto changed = BAWN_TRY(commit_changes(context, place, real, [&] {
+    std::vector<std::string_view> contents;
+    for (const FileChange& change : real) {
+      compared.push_back(compare(place, change, whole));
+      contents.push_back(change.before ? std::string_view(change.before->bytes)
+                                       : std::string_view());
+    }
+    if (whole && !real.empty()) {
+      stored = undo_->store(contents);
+    }
+  }));
   UndoChange undo{.call = {}, .session = place.key, .tool = tool, .files = {}};
   for (std::size_t i = 0; i < real.size(); ++i) {
-    entry.files.push_back(describe_change(place, real[i], changed[i], whole));
+    entry.files.push_back(describe_change(real[i], changed[i], std::move(compared[i])));
     add_notes(entry.notes, shown_path(place, real[i].path), real[i], changed[i]);
     undo.files.push_back(undo_of(real[i], changed[i], entry.files.back()));
   }
-  if (!real.empty() && whole) {
-    entry.call = undo_->keep(std::move(undo));
+  if (stored) {
+    entry.call = undo_->keep(*std::move(stored), std::move(undo));
   }
   entry.undoable = !entry.call.empty();
   if (!real.empty() && !entry.undoable) {

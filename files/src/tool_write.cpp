@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <utility>
 
 namespace bawn::files {
 
@@ -85,13 +86,13 @@ Encoding encoding_of(std::string_view name) {
   return Encoding::Utf8;
 }
 
-/// The bytes to write, in the style that was asked for.
-Result<std::string> styled(const WriteArgs& args, const std::optional<LoadedFile>& before) {
+/// The bytes to write, in the style that was asked for. The content is moved out of `args`.
+Result<std::string> styled(WriteArgs& args, const std::optional<LoadedFile>& before) {
   std::optional<DecodedText> old;
   if (before && (args.line_ending == "keep" || args.encoding == "keep")) {
     old = decode_text(before->bytes);
   }
-  std::string text = args.content;
+  std::string text = std::move(args.content);
   const LineEnding ending = args.line_ending == "crlf"          ? LineEnding::CrLf
                             : args.line_ending == "lf"          ? LineEnding::Lf
                             : args.line_ending == "keep" && old ? old->style.ending
@@ -102,7 +103,7 @@ Result<std::string> styled(const WriteArgs& args, const std::optional<LoadedFile
   const Encoding encoding = args.encoding != "keep" ? encoding_of(args.encoding)
                             : old                   ? old->style.encoding
                                                     : Encoding::Utf8;
-  return encode_text(text, encoding);
+  return encode_text(std::move(text), encoding);
 }
 
 struct Present {
@@ -136,7 +137,7 @@ Result<Present> present(const ToolSupport& support, const contract::Context& con
 }
 
 contract::Outcome write_file(const ToolSupport& support, const contract::Context& context,
-                             const WriteArgs& args) {
+                             WriteArgs args) {
   const auto place = support.place(context, args.session);
   if (!place) {
     return place.error();
@@ -198,8 +199,8 @@ Result<contract::ToolPtr> make_write_tool(const SupportPtr& support) {
   };
   return contract::make_tool<WriteArgs>(
       "write_file", kDescription,
-      [support](const contract::Context& context, const WriteArgs& args) {
-        return write_file(*support, context, args);
+      [support](const contract::Context& context, WriteArgs args) {
+        return write_file(*support, context, std::move(args));
       },
       std::move(options));
 }

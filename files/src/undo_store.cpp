@@ -73,50 +73,97 @@ Result<std::shared_ptr<UndoStore>> UndoStore::make(const std::string& directory,
   return std::shared_ptr<UndoStore>(new UndoStore(BAWN_TRY(nameless_file(directory)), limits));
 }
 
-void UndoStore::release(const Kept& kept) const {
+UndoStore::Stored::Stored(Stored&& other) noexcept
+    : store_(std::exchange(other.store_, nullptr)),
+      offset_(other.offset_),
+      size_(other.size_),
+      sizes_(std::move(other.sizes_)) {}
+
+UndoStore::Stored& UndoStore::Stored::operator=(Stored&& other) noexcept {
+  std::swap(store_, other.store_);
+  std::swap(offset_, other.offset_);
+  std::swap(size_, other.size_);
+  sizes_.swap(other.sizes_);
+  return *this;
+}
+
+UndoStore::Stored::~Stored() {
+  if (store_ != nullptr) {
+    store_->give_up(*this);
+  }
+}
+
+void UndoStore::release(std::uint64_t offset, std::uint64_t size) const {
   // Where holes cannot be punched the file keeps its size; the limit then counts what is in use.
   static_cast<void>(fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                              static_cast<off_t>(kept.offset), static_cast<off_t>(kept.size)));
+                              static_cast<off_t>(offset), static_cast<off_t>(size)));
 }
 
 void UndoStore::make_room(std::uint64_t size) {
-  while (!kept_.empty() && (kept_.size() >= limits_.changes || bytes_ + size > limits_.bytes)) {
-    release(kept_.front());
+  while (!kept_.empty() &&
+         (kept_.size() + stored_ >= limits_.changes || bytes_ + size > limits_.bytes)) {
+    release(kept_.front().offset, kept_.front().size);
     bytes_ -= kept_.front().size;
     kept_.pop_front();
   }
-  if (kept_.empty()) {
+  if (kept_.empty() && stored_ == 0) {
     end_ = 0;
   }
 }
 
-std::string UndoStore::keep(UndoChange change) {
-  Kept kept;
-  for (const UndoFile& file : change.files) {
-    kept.sizes.push_back(file.before ? file.before->bytes.size() : 0);
-    kept.size += kept.sizes.back();
+std::optional<UndoStore::Stored> UndoStore::store(const std::vector<std::string_view>& contents) {
+  Stored stored;
+  for (const std::string_view bytes : contents) {
+    stored.sizes_.push_back(bytes.size());
+    stored.size_ += bytes.size();
   }
-  if (kept.size > limits_.bytes || limits_.changes == 0) {
-    return {};
+  if (stored.size_ > limits_.bytes || limits_.changes == 0) {
+    return std::nullopt;
   }
+  {
+    const std::lock_guard lock(mutex_);
+    make_room(stored.size_);
+    if (bytes_ + stored.size_ > limits_.bytes || kept_.size() + stored_ >= limits_.changes) {
+      return std::nullopt;  // others are being stored at this moment
+    }
+    stored.store_ = this;
+    stored.offset_ = end_;
+    end_ += stored.size_;
+    bytes_ += stored.size_;
+    ++stored_;
+  }
+  std::uint64_t at = stored.offset_;
+  for (const std::string_view bytes : contents) {
+    if (!write_at(file_.get(), bytes, at)) {
+      return std::nullopt;
+    }
+    at += bytes.size();
+  }
+  return stored;
+}
+
+void UndoStore::give_up(const Stored& stored) {
   const std::lock_guard lock(mutex_);
-  make_room(kept.size);
-  kept.offset = end_;
+  release(stored.offset_, stored.size_);
+  bytes_ -= stored.size_;
+  --stored_;
+}
+
+std::string UndoStore::keep(Stored stored, UndoChange change) {
+  const std::lock_guard lock(mutex_);
+  stored.store_ = nullptr;
+  --stored_;
   for (UndoFile& file : change.files) {
     if (file.before) {
-      if (!write_at(file_.get(), file.before->bytes, end_)) {
-        end_ = kept.offset;
-        return {};
-      }
-      end_ += file.before->bytes.size();
       file.before->bytes = std::string();
     }
   }
-  bytes_ += kept.size;
   change.call = fmt::format("change-{}", next_id_++);
   std::string call = change.call;
-  kept.change = std::move(change);
-  kept_.push_back(std::move(kept));
+  kept_.push_back({.change = std::move(change),
+                   .offset = stored.offset_,
+                   .size = stored.size_,
+                   .sizes = std::move(stored.sizes_)});
   return call;
 }
 
@@ -170,7 +217,7 @@ void UndoStore::drop(const std::string& session, const std::string& call) {
     return kept.change.session == session && kept.change.call == call;
   });
   if (found != kept_.end()) {
-    release(*found);
+    release(found->offset, found->size);
     bytes_ -= found->size;
     kept_.erase(found);
   }

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bawn::files {
@@ -53,9 +54,28 @@ class UndoStore {
   static Result<std::shared_ptr<UndoStore>> make(const std::string& directory,
                                                  const Limits& limits);
 
-  /// Keeps a change and returns its id, "change-7". Empty when it is too large to be kept, or could
-  /// not be written.
-  [[nodiscard]] std::string keep(UndoChange change);
+  /// Old contents that are in the store already, of a change that is yet to be made. Their room is
+  /// given back unless keep() takes them.
+  class Stored {
+   public:
+    Stored(Stored&& other) noexcept;
+    Stored& operator=(Stored&& other) noexcept;
+    ~Stored();
+
+   private:
+    friend class UndoStore;
+    Stored() = default;
+    UndoStore* store_ = nullptr;  ///< null: not in the store yet, or taken
+    std::uint64_t offset_ = 0;
+    std::uint64_t size_ = 0;
+    std::vector<std::size_t> sizes_;
+  };
+
+  /// Stores contents in the order of a change's files, dropping the oldest changes for them. None
+  /// when they are too large to be kept, or could not be written.
+  [[nodiscard]] std::optional<Stored> store(const std::vector<std::string_view>& contents);
+  /// Keeps a change, whose contents are those stored, and returns its id, "change-7".
+  [[nodiscard]] std::string keep(Stored stored, UndoChange change);
   /// The change of that id and session, with its bytes read back.
   ///
   /// Errors: NotFound, saying which are kept; Internal.
@@ -73,13 +93,15 @@ class UndoStore {
     std::vector<std::size_t> sizes;
   };
   UndoStore(os::UniqueFd file, const Limits& limits);
-  void release(const Kept& kept) const;
+  void release(std::uint64_t offset, std::uint64_t size) const;
   void make_room(std::uint64_t size);
+  void give_up(const Stored& stored);
 
   const os::UniqueFd file_;
   const Limits limits_;
   mutable std::mutex mutex_;
-  std::list<Kept> kept_;  ///< oldest first
+  std::list<Kept> kept_;    ///< oldest first
+  std::size_t stored_ = 0;  ///< that are neither kept nor given up
   std::uint64_t end_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t next_id_ = 1;

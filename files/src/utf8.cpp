@@ -92,6 +92,11 @@ Utf8Survey survey_utf8(std::string_view text) noexcept {
 std::string to_valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
+  append_valid_utf8(out, text);
+  return out;
+}
+
+void append_valid_utf8(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const std::size_t plain = ascii_run(text);
     out.append(text.substr(0, plain));
@@ -103,7 +108,6 @@ std::string to_valid_utf8(std::string_view text) {
     out.append(size == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, size));
     text.remove_prefix(size == 0 ? 1 : size);
   }
-  return out;
 }
 
 std::size_t cut_at(std::string_view text, std::size_t most) noexcept {

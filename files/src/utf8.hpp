@@ -28,6 +28,8 @@ struct Utf8Survey {
 
 /// `text` with every byte that is not part of a well-formed sequence replaced by U+FFFD.
 [[nodiscard]] std::string to_valid_utf8(std::string_view text);
+/// The same at the end of `out`.
+void append_valid_utf8(std::string& out, std::string_view text);
 
 /// The largest size up to `most` bytes at which `text` can be cut without splitting a sequence.
 [[nodiscard]] std::size_t cut_at(std::string_view text, std::size_t most) noexcept;

@@ -14,6 +14,7 @@ struct WalkOptions {
   bool hidden = true;                ///< also names that begin with '.'; ".git" never
   bool ignored = false;              ///< also what git's ignore rules leave out
   std::uint64_t max_file_bytes = 0;  ///< leave larger files out; 0: no limit
+  std::vector<std::string> types{};  ///< for rg: only files of these types, by its names
 };
 
 struct Walk {

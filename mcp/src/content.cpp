@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -102,6 +105,12 @@ Json block_of(const contract::Part& part, const WireFeatures& features) {
   return text_block(contract::dump_json(part));
 }
 
+/// U+00C0 and up begin with larger bytes than C1; of a lead byte of C1 only the next byte tells.
+bool is_visible_byte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= ' ' ? byte != kDelete && byte != kC1Lead : c == '\t' || c == '\n' || c == '\r';
+}
+
 }  // namespace
 
 bool is_base64(std::string_view text) noexcept {
@@ -122,10 +131,18 @@ Json text_block(std::string text) {
 }
 
 bool is_visible(std::string_view text) noexcept {
-  return std::ranges::all_of(text, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= ' ' ? byte != kDelete && byte != kC1Lead : c == '\t' || c == '\n' || c == '\r';
-  });
+  using Block = unsigned char __attribute__((vector_size(16)));
+  Block bad = {};
+  std::size_t at = 0;
+  for (; at + sizeof(Block) <= text.size(); at += sizeof(Block)) {
+    Block block;
+    std::memcpy(&block, text.data() + at, sizeof block);
+    const auto control = (block < ' ') & (block != '\t') & (block != '\n') & (block != '\r');
+    bad |= reinterpret_cast<Block>(control | (block == kDelete) | (block == kC1Lead));
+  }
+  std::array<std::uint64_t, 2> halves{};
+  std::memcpy(halves.data(), &bad, sizeof bad);
+  return (halves[0] | halves[1]) == 0 && std::ranges::all_of(text.substr(at), is_visible_byte);
 }
 
 std::string visible_text(std::string_view text) {

@@ -57,7 +57,7 @@ struct RpcError {
 
 /// Lines without their final newline. `result` and `params` go in as they are.
 [[nodiscard]] std::string result_line(const RequestId& id, const Json& result);
-[[nodiscard]] std::string raw_result_line(const RequestId& id, std::string_view result);
+[[nodiscard]] std::string raw_result_line(const RequestId& id, std::string result);
 /// Without an id the member is left out: the newer revisions forbid null there.
 [[nodiscard]] std::string error_line(const std::optional<RequestId>& id, const RpcError& error);
 [[nodiscard]] std::string notification_line(std::string_view method, const Json& params);

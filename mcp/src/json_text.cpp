@@ -1,10 +1,10 @@
 #include "json_text.hpp"
 
+#include "bawn/contract/json_plain.hpp"
 #include "utf8.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -13,22 +13,6 @@ namespace bawn::mcp {
 namespace {
 
 using contract::Json;
-
-/// How many bytes at the start of `value` can be copied as they are.
-std::size_t plain_length(std::string_view value) noexcept {
-  constexpr auto kPlain = [] {
-    std::array<bool, 256> plain{};
-    for (std::size_t byte = 0x20; byte < 0x80; ++byte) {
-      plain[byte] = byte != '"' && byte != '\\';
-    }
-    return plain;
-  }();
-  std::size_t length = 0;
-  while (length < value.size() && kPlain[static_cast<std::uint8_t>(value[length])]) {
-    ++length;
-  }
-  return length;
-}
 
 void append_escape(std::string& text, char c) {
   switch (c) {
@@ -87,7 +71,7 @@ void append_string(std::string& text, std::string_view value) {
   text += '"';
   std::string_view rest = value;
   while (!rest.empty()) {
-    const std::size_t plain = plain_length(rest);
+    const std::size_t plain = contract::plain_json_length(rest);
     text += rest.substr(0, plain);
     rest.remove_prefix(plain);
     if (rest.empty()) {

@@ -1,6 +1,9 @@
 #include "raw_json.hpp"
 
 #include "bawn/contract/json.hpp"
+#include "bawn/contract/json_plain.hpp"
+
+#include <algorithm>
 
 namespace bawn::mcp {
 namespace {
@@ -35,15 +38,15 @@ class Cursor {
     }
     const std::size_t begin = position_;
     while (true) {
-      position_ = text_.find_first_of("\"\\", position_);
-      if (position_ == std::string_view::npos) {
+      position_ += contract::plain_json_length(text_.substr(std::min(position_, text_.size())));
+      if (at_end()) {
         position_ = text_.size();
         return std::nullopt;
       }
       if (text_[position_] == '"') {
         return text_.substr(begin, position_++ - begin);
       }
-      position_ += 2;
+      position_ += text_[position_] == '\\' ? 2U : 1U;
     }
   }
 

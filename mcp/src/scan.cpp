@@ -1,4 +1,5 @@
 #include "bawn/contract/json.hpp"
+#include "bawn/contract/json_plain.hpp"
 #include "raw_json.hpp"
 #include "utf8.hpp"
 
@@ -8,16 +9,6 @@
 
 namespace bawn::mcp {
 namespace {
-
-// Bytes of a string that need no look: not a quote, a backslash, a control or a part of a longer
-// character.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t byte = 0x20; byte < 0x80; ++byte) {
-    plain[byte] = byte != '"' && byte != '\\';
-  }
-  return plain;
-}();
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -149,26 +140,29 @@ class Scanner {
   }
 
   bool string(bool escapes_allowed) {
-    for (++position_; position_ < text_.size();) {
+    ++position_;
+    while (true) {
+      position_ += contract::plain_json_length(text_.substr(position_));
+      if (position_ >= text_.size()) {
+        return false;
+      }
       const auto byte = static_cast<std::uint8_t>(text_[position_]);
-      if (kPlain[byte]) {
-        ++position_;
-      } else if (byte == '"') {
+      if (byte == '"') {
         ++position_;
         return true;
-      } else if (byte == '\\') {
+      }
+      if (byte == '\\') {
         if (!escapes_allowed || !escape()) {
           return false;
         }
-      } else {
-        const std::size_t length = byte < 0x20 ? 0 : utf8_length(text_.substr(position_));
-        if (length == 0) {
-          return false;
-        }
-        position_ += length;
+        continue;
       }
+      const std::size_t length = byte < 0x20 ? 0 : utf8_length(text_.substr(position_));
+      if (length == 0) {
+        return false;
+      }
+      position_ += length;
     }
-    return false;
   }
 
   bool escape() {

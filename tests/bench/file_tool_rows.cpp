@@ -1,4 +1,6 @@
-// The file tools over MCP beside the programs that people use for the same.
+// The file tools over MCP beside the programs that people use for the same. What a program costs
+// begins with its start, what a tool costs with a message and ends with one: the text of a file
+// goes over the pipe twice, as text and as structure.
 #include "floors.h"
 #include "groups.hpp"
 #include "support/peer_process.hpp"
@@ -8,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -71,11 +74,41 @@ Case tool(std::string name, const Peer& peer, std::string tool_name,
             });
           },
           .floor = std::move(floor),
-          .target = 1.3};
+          .target = 1.3,
+          .allowance = std::chrono::milliseconds(2)};
 }
 
 std::function<std::string()> always(Json arguments) {
   return [text = contract::dump_json(arguments)] { return text; };
+}
+
+/// The text with every `nth` line another one.
+std::string changed_lines(const std::string& text, std::size_t nth) {
+  std::string changed = text;
+  std::size_t line = 0;
+  for (std::size_t at = 0; at < changed.size(); at = changed.find('\n', at) + 1) {
+    changed[at] = line++ % nth == 0 ? 'L' : changed[at];
+  }
+  return changed;
+}
+
+/// write_file with one content and the other in turn: the same once more would write nothing.
+std::function<std::string()> alternately(const std::string& path, const std::string& one,
+                                         const std::string& other) {
+  const auto words = [&](const std::string& content) {
+    return contract::dump_json(Json{{"path", path}, {"content", content}});
+  };
+  return [first = words(one), second = words(other), turn = false]() mutable {
+    turn = !turn;
+    return turn ? first : second;
+  };
+}
+
+std::function<std::string()> always_new(const std::string& path, const std::string& content) {
+  return [=, number = 0]() mutable {
+    return contract::dump_json(
+        Json{{"path", fmt::format("{}{}", path, ++number)}, {"content", content}});
+  };
 }
 
 void make_tree(const std::string& root, int files) {
@@ -132,8 +165,13 @@ std::vector<Row> file_tool_rows(const Setup& setup) {
            always({{"path", root + "/hundred"}}), "cat, 100 MB"),
       program("dd conv=fsync, 1 MB",
               fmt::format("exec dd if={0}/one of={0}/copy bs=1M conv=fsync 2>&1", root)),
-      tool("write_file, 1 MB", peer, "write_file",
-           always({{"path", root + "/written"}, {"content", content}}), "dd conv=fsync, 1 MB"),
+      tool("write_file, 1 MB (every 100th line changed)", peer, "write_file",
+           alternately(root + "/near", content, changed_lines(content, 100)),
+           "dd conv=fsync, 1 MB"),
+      tool("write_file, 1 MB (every line changed)", peer, "write_file",
+           alternately(root + "/far", content, changed_lines(content, 1)), "dd conv=fsync, 1 MB"),
+      tool("write_file, 1 MB (a new file)", peer, "write_file", always_new(root + "/new-", content),
+           "dd conv=fsync, 1 MB"),
       program("sed and sync, 10 MB",
               fmt::format("sed s/needle/needle/ {0}/ten > {0}/new && sync {0}/new && mv {0}/new "
                           "{0}/other",

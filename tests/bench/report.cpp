@@ -23,9 +23,13 @@ std::string verdict(const Row& row) {
   if (!row.target) {
     return "";
   }
-  const double value = row.absolute ? row.quantile(0.5) : row.ratio.value_or(*row.target + 1);
-  return fmt::format("<= {:.2f}{}  {}", *row.target, row.absolute ? " " + row.unit : "x",
-                     value <= *row.target ? "met" : "MISSED");
+  const bool met = row.absolute ? row.quantile(0.5) <= *row.target
+                                : row.ratio && row.quantile(0.5) <=
+                                                   *row.target * row.floor_median + row.allowance;
+  const std::string allowance =
+      row.allowance > 0 ? fmt::format(" + {:.0f} ms", row.allowance / 1000) : "";
+  return fmt::format("<= {:.2f}{}{}  {}", *row.target, row.absolute ? " " + row.unit : "x",
+                     allowance, met ? "met" : "MISSED");
 }
 
 std::string line_of(const Row& row) {
@@ -53,6 +57,7 @@ Json row_json(const Row& row) {
   json["floor"] = row.floor.empty() ? Json() : Json(row.floor);
   json["ratio"] = row.ratio ? Json(*row.ratio) : Json();
   json["target"] = row.target ? Json(*row.target) : Json();
+  json["allowance"] = row.allowance;
   json["target_is"] = row.absolute ? "absolute" : "ratio";
   return json;
 }

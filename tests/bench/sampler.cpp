@@ -30,6 +30,7 @@ std::vector<Row> measure(const std::string& group, const std::vector<Case>& case
                     .name = one.name,
                     .floor = one.floor,
                     .target = one.target,
+                    .allowance = microseconds(one.allowance),
                     .peer = one.peer});
   }
   for (int round = -kWarmUpRounds; round < rounds; ++round) {
@@ -57,7 +58,8 @@ void compare(std::vector<Row>& rows) {
       return other.group == row.group && other.name == row.floor && !other.samples.empty();
     });
     if (!row.floor.empty() && floor != rows.end() && row.failure.empty() && !row.samples.empty()) {
-      row.ratio = row.quantile(0.5) / floor->quantile(0.5);
+      row.floor_median = floor->quantile(0.5);
+      row.ratio = row.quantile(0.5) / row.floor_median;
     }
   }
 }

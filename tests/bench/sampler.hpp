@@ -22,6 +22,7 @@ struct Case {
   std::function<contract::Result<Nanoseconds>()> once{};
   std::string floor{};  ///< name of the case of this group that it is compared with; may be empty
   std::optional<double> target{};  ///< wanted upper bound of the ratio of medians
+  Nanoseconds allowance{};         ///< time on top of that bound
   bool peer = false;  ///< somebody else's program: shown beside ours, its failure is no failure
   int every = 1;      ///< takes part in each n-th round only: for slow cases
 };
@@ -33,11 +34,13 @@ struct Row {
   std::string unit = "us";
   std::string floor{};
   std::optional<double> target{};  ///< upper bound: of `ratio`, or of the median where `absolute`
+  double allowance = 0;            ///< microseconds on top of what `target` allows
   bool absolute = false;
   bool peer = false;
   std::vector<double> samples{};  ///< sorted; microseconds unless `unit` says otherwise
   std::string failure{};          ///< why it was not measured; empty when it was
   std::optional<double> ratio{};  ///< median to the floor's median
+  double floor_median = 0;        ///< microseconds; 0 where there is no ratio
 
   [[nodiscard]] double quantile(double q) const;  ///< q in 0..1; 0 when there are no samples
 };

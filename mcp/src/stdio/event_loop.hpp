@@ -82,6 +82,7 @@ class EventLoop final : public Outlet, public std::enable_shared_from_this<Event
   [[nodiscard]] bool wait_for_event();
   void read_input();
   void accept_lines(std::vector<JobPtr>& jobs);
+  void grow_input();
   void arm_input();
   void flush_output(bool closed);
   void after_write(LineWriter::State state);
@@ -101,6 +102,7 @@ class EventLoop final : public Outlet, public std::enable_shared_from_this<Event
 
   std::mutex read_mutex_;
   LineReader reader_;
+  bool input_grown_ = false;  // under read_mutex_
   std::shared_ptr<Peer> peer_;
   std::unique_ptr<Dispatcher> dispatcher_;
 

@@ -30,6 +30,8 @@ class LineReader {
   [[nodiscard]] std::optional<Line> next();
   /// At the end of the stream: the last line, when it has no newline.
   [[nodiscard]] std::optional<Line> last();
+  /// Bytes of a line whose end has not come yet.
+  [[nodiscard]] std::size_t unfinished() const noexcept { return filled_ - begin_; }
 
  private:
   [[nodiscard]] std::optional<Line> take(std::size_t end, std::size_t next_begin);

@@ -20,6 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   require(to_json(*node) == *json, "two readers see two documents");
+  const Json plain = Json::parse(text.begin(), text.end(), nullptr, false);
+  require(plain == *json, "the quick reader sees what nlohmann's does not");
   const auto again = parse_json(dump_json(*json));
   require(again && *again == *json, "what was written is read as something else");
   require(describe(*node).size() < 2000, "a description that repeats its value");

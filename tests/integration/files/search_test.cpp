@@ -49,6 +49,33 @@ TEST_F(Searching, ATimeLimitShowsWhatWasFoundUntilThen) {
   EXPECT_THAT(found["notes"].dump(), HasSubstr("raise timeout_seconds"));
 }
 
+TEST_F(Searching, CountsAreWholeHoweverManyLinesMatch) {
+  std::string text;
+  for (int i = 0; i < 600'000; ++i) {
+    text += "a\n";
+  }
+  server_->put("many", text);
+  const Json found = search(Json{{"pattern", "a"}, {"show", "counts"}});
+  EXPECT_EQ(found["total_lines"], 600'000) << found.dump().substr(0, 500);
+  EXPECT_EQ(found["truncated"], false);
+}
+
+TEST_F(Searching, FileTypesHoldBesideGlobs) {
+  server_->put("a.py", "needle\n");
+  server_->put("a.cpp", "needle\n");
+  const Json found = search(
+      Json{{"pattern", "needle"}, {"globs", Json::array({"a*"})}, {"types", Json::array({"py"})}});
+  EXPECT_EQ(found["total_files"], 1);
+  EXPECT_EQ(found["files"][0]["path"], "a.py");
+}
+
+TEST_F(Searching, CrlfEndsALine) {
+  server_->put("file", "one;\r\ntwo \r\n");
+  EXPECT_EQ(search(Json{{"pattern", ";$"}})["total_lines"], 1);
+  EXPECT_EQ(search(Json{{"pattern", "\\s$"}})["total_lines"], 1);
+  EXPECT_EQ(search(Json{{"pattern", "\\r$"}})["total_lines"], 2);
+}
+
 TEST_F(Searching, LargeFilesAreSkippedBelowADirectory) {
   server_->put("large", std::string(5000, 'x') + "\nneedle\n");
   server_->put("small", "needle\n");

@@ -41,8 +41,40 @@ TEST_F(FileTools, ReadShowsRangesBytesAndPictures) {
   EXPECT_EQ(works("read_file", Json{{"path", "binary"}, {"byte_offset", 1}, {"byte_count", 3}})
                 .structured["base64"],
             "RUxG");
-  server_->put("picture", "\x89PNG\r\n\x1A\n....");
-  EXPECT_EQ(works("read_file", Json{{"path", "picture"}}).structured["kind"], "image");
+  const ToolAnswer behind =
+      works("read_file", Json{{"path", "binary"}, {"byte_offset", ~std::uint64_t{0}}});
+  EXPECT_EQ(behind.structured["base64"], "");
+}
+
+TEST_F(FileTools, ReadShowsPicturesThatAreWholeAndNoOthers) {
+  const std::string png =
+      "\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\0\x05\0\0\0\x07\x08\2\0\0\0crc!"s
+      "\0\0\0\0IEND\xAE\x42\x60\x82"s;
+  server_->put("picture", png);
+  const ToolAnswer picture = works("read_file", Json{{"path", "picture"}});
+  EXPECT_EQ(picture.structured["kind"], "image");
+  EXPECT_THAT(picture.text, HasSubstr("a PNG image of 5 x 7 pixels"));
+  server_->put("part", png.substr(0, png.size() - 1));
+  const ToolAnswer part = works("read_file", Json{{"path", "part"}});
+  EXPECT_EQ(part.structured["kind"], "binary");
+  EXPECT_THAT(part.text, HasSubstr("damaged or not complete: a PNG image"));
+  server_->put("wide", std::string(png).replace(18, 2, "\xFF\xFF"));
+  EXPECT_THAT(works("read_file", Json{{"path", "wide"}}).text, HasSubstr("too large to be shown"));
+  server_->put("about.txt", "GIF89a is a format\n");
+  EXPECT_EQ(works("read_file", Json{{"path", "about.txt"}}).structured["kind"], "text");
+}
+
+TEST_F(FileTools, ADiffOfAnotherEncodingCanBeRead) {
+  server_->put("latin",
+               "gr\xF6\xDF"
+               "e\nstra\xDF"
+               "e\n");
+  const ToolAnswer edited =
+      works("edit_file", Json{{"path", "latin"}, {"old_string", "größe"}, {"new_string", "maß"}});
+  EXPECT_EQ(content("latin"),
+            "ma\xDF\nstra\xDF"
+            "e\n");
+  EXPECT_THAT(edited.text, HasSubstr("-größe\n+maß\n straße\n"));
 }
 
 TEST_F(FileTools, WriteKeepsModeAndGuardsWhatWasNotSeen) {

@@ -8,6 +8,7 @@ namespace bawn::files {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string edited(std::string text, const std::vector<Edit>& edits, bool crlf = false) {
   auto result = apply_edits(std::move(text), edits, crlf);
@@ -36,6 +37,13 @@ TEST(Edits, GoOneAfterTheOtherAndAllOrNone) {
 TEST(Edits, RefuseNothingAndNoChange) {
   EXPECT_THAT(edited("a", {{"", "x"}}), HasSubstr("old_string is empty"));
   EXPECT_THAT(edited("a", {{"a", "a"}}), HasSubstr("the same"));
+}
+
+TEST(Edits, SayThatLineNumbersDoNotBelongToTheText) {
+  const std::string text = "one\n\ttwo\nthree\n";
+  EXPECT_THAT(edited(text, {{"     1\tone\n     2\t\ttwo\n", "x"}}), HasSubstr("line numbers"));
+  EXPECT_THAT(edited(text, {{"3\tthree", "x"}}), HasSubstr("line numbers"));
+  EXPECT_THAT(edited(text, {{"     1\tother\n", "x"}}), Not(HasSubstr("line numbers")));
 }
 
 TEST(Edits, KeepCrlf) {
