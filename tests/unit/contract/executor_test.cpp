@@ -193,6 +193,29 @@ TEST(Executor, TheNextOfAChainWaitsForTheConsumer) {  // C-133
   EXPECT_EQ(finals.size(), 3U);
 }
 
+TEST(Executor, FinishedJobsHoldTheirSlotsUntilTheyAreTaken) {  // C-133
+  std::atomic<int> started = 0;
+  std::latch both_ran(2);
+  const ToolPtr working = tool([&](const Context&, const Call&) {
+    if (++started <= 2) {
+      both_ran.count_down();
+    }
+    return text_result("");
+  });
+  Batch batch = Executor({.max_parallel = 2}).start({}, {job(working), job(working), job(working)});
+  both_ran.wait();
+  for (int i = 0; i < 100; ++i) {
+    std::this_thread::yield();
+    EXPECT_EQ(started, 2);
+  }
+  int finals = 0;
+  while (batch.next()) {
+    ++finals;
+  }
+  EXPECT_EQ(finals, 3);
+  EXPECT_EQ(started, 3);
+}
+
 TEST(Executor, ProgressIsAnEventAndGoesToTheJobsOwnWatcher) {  // C-135, C-150
   const ToolPtr working = tool([](const Context& context, const Call&) {
     progress(context, text_result("1"));
