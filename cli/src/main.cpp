@@ -16,10 +16,12 @@
 namespace {
 
 /// Whoever started us may have closed a standard stream. Left so, the next descriptor that we open
-/// would take its number and go on to the command, or receive what was meant for a stream.
+/// would take its number and go on to the command, or receive what was meant for a stream. Standard
+/// output stays one that cannot be written, so that nobody takes lost output for a success.
 void fill_standard_streams() {
   for (const int fd : {0, 1, 2}) {
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) {  // NOLINT: to be inherited
+    const int mode = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", mode) != fd) {  // NOLINT: to be inherited
       std::_Exit(bawn::cli::kOwnFailure);
     }
   }

@@ -109,6 +109,9 @@ TEST_F(Call, OutputThatCannotBeWrittenIsSaidAndIsNoSuccess) {  // C-221
         run_shell("exec \"$0\" call --workspace . " + std::string(words) + " >/dev/full");
     EXPECT_EQ(lost.exit_code, 125) << words;
     EXPECT_THAT(lost.err, HasSubstr("cannot write standard output: No space left on device"));
+    const auto closed = run_shell("exec \"$0\" call --workspace . " + std::string(words) + " >&-");
+    EXPECT_EQ(closed.exit_code, 125) << words;
+    EXPECT_THAT(closed.err, HasSubstr("cannot write standard output: Bad file descriptor"));
     EXPECT_EQ(run_shell("exec \"$0\" call --workspace . " + std::string(words)).exit_code, 0);
   }
 }
