@@ -67,10 +67,14 @@ else
   case ,$modes, in *,root*) die "the modes root and root-none need root" ;; esac
 fi
 
-# The first folder that can be written here and be reached by the ordinary user.
+# The first folder that can be written here and be reached by the ordinary user. Below /tmp the peers
+# would find nothing of it: they make that private, and their workspace may not lie in it.
 choose_base() {
   local candidate
   for candidate in ${base:+"$base"} "$here/../../build" /srv /var/tmp; do
+    case $(realpath -m "$candidate") in
+      /tmp | /tmp/*) [ "$candidate" = "$base" ] || continue ;;
+    esac
     if [ -w "$candidate" ] && "${as_user[@]}" test -x "$candidate"; then
       mktemp -d "$(realpath "$candidate")/bawn-probe.XXXXXX"
       return
@@ -95,7 +99,9 @@ cp "$bawn" "$scratch/bin/bawn"
 [ ! -x "${bawn%/*}/bawn-warden" ] || cp "${bawn%/*}/bawn-warden" "$scratch/bin"
 bawn=$scratch/bin/bawn
 
-# run_mode NAME ROOT|USER PREFIX...: one pass; its JSON and its log go to the results.
+# run_mode NAME ROOT|USER PREFIX...: one pass; its JSON and its log go to the results. A peer may be
+# unable to start anything here; we may not.
+is_peer=false
 run_mode() {
   local name=$1 who=$2 arena=$scratch/$1 start=() arguments=()
   shift 2
@@ -110,8 +116,11 @@ run_mode() {
   # The harness says by its status that something escaped; the table says what.
   "${start[@]}" /usr/bin/python3 "$scratch/probes/run_probes.py" "${arguments[@]}" -- "$@" \
     >"$results/$name.log" 2>&1 </dev/null || true
-  if [ -f "$arena/result.json" ]; then
+  if [ -f "$arena/result.json" ] && grep -qE '"verdict": "(held|ESCAPED)"' "$arena/result.json"; then
     cp "$arena/result.json" "$results/$name.json"
+  elif [ -f "$arena/result.json" ] && $is_peer; then
+    printf 'probe: %s started nothing here, so it is not shown: %s\n' "$name" \
+      "$(sed -n 's/.*did not start: //p' "$results/$name.log" | head -n 1)" >&2
   else
     tail -n 5 "$results/$name.log" >&2
     die "the harness did not finish in mode $name"
@@ -158,6 +167,7 @@ for mode in "${chosen[@]}"; do
   esac
 done
 
+is_peer=true
 if $peers; then
   bwrap=(bwrap --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --bind '{ws}' '{ws}'
     --unshare-all --die-with-parent --new-session --)
