@@ -72,12 +72,12 @@ class ApiEngine final : public Engine {
 
   [[nodiscard]] Result<> remove(const contract::Context& context,
                                 const std::string& container) override {
-    // 409: its own --rm is at work.
+    const std::string path = "/containers/" + percent_encode(container);
     const auto reply =
-        BAWN_TRY(ask(context, "DELETE",
-                     fmt::format("/containers/{}?force=true&v=true", percent_encode(container)),
-                     {200, 204, 404, 409}));
-    (void)reply;
+        BAWN_TRY(ask(context, "DELETE", path + "?force=true&v=true", {200, 204, 404, 409}));
+    if (reply.status == 409) {  // its own --rm is at work: gone when that is done
+      BAWN_TRY(ask(context, "POST", path + "/wait?condition=removed", {200, 404}));
+    }
     return {};
   }
 

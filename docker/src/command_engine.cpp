@@ -89,7 +89,13 @@ class CommandEngine final : public Engine {
                             const std::vector<std::string>& words) {
     std::vector<std::string> all = address().options;
     all.insert(all.end(), words.begin(), words.end());
-    return run_command(limited(context), address().command, all, environment());
+    auto output = run_command(limited(context), address().command, all, environment());
+    if (!output && output.error().is(ErrorCode::DeadlineExceeded)) {
+      return contract::fail(
+          ErrorCode::DeadlineExceeded,
+          fmt::format("{0} did not answer in time; see what \"{0} info\" says", name()));
+    }
+    return output;
   }
 
   Result<Json> read(const std::string& text) {

@@ -89,8 +89,11 @@ Result<HttpReply> http_exchange(const contract::Context& context, const std::str
                           fmt::format("the engine's socket {}: {}", socket, thrown.what()));
   }
   if (error == beast::error::timeout) {
-    return contract::fail(ErrorCode::DeadlineExceeded,
-                          fmt::format("the container engine at {} did not answer in time", socket));
+    return contract::fail(
+        ErrorCode::DeadlineExceeded,
+        fmt::format("the container engine at {} did not answer in time; see whether "
+                    "it hangs, or name another one",
+                    socket));
   }
   return contract::fail(ErrorCode::Closed, fmt::format("the container engine at {} does not answer "
                                                        "({}); start it, or name another one",

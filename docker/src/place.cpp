@@ -60,6 +60,17 @@ Result<> check_engine(const PlaceSetup& setup, const PlaceSpec& spec) {
   return {};
 }
 
+Error not_in_time(const Engine& engine, Error error) {
+  if (!error.is(ErrorCode::DeadlineExceeded) ||
+      error.message().find("in time") != std::string::npos) {
+    return error;
+  }
+  return {ErrorCode::DeadlineExceeded,
+          fmt::format("{0} did not start the container in time, and what was begun is removed; see "
+                      "what \"{0} info\" says",
+                      engine.name())};
+}
+
 }  // namespace
 
 Place::Place(PlaceSpec spec, PlaceSetup setup)
@@ -83,7 +94,7 @@ Result<std::shared_ptr<Place>> Place::open(const contract::Context& context, Pla
         place->start(context.with_deadline(contract::Context::Clock::now() + kStartLimit));
     if (!started) {
       (void)place->close(context.detached());
-      return std::unexpected(std::move(started).error());
+      return std::unexpected(not_in_time(place->engine(), std::move(started).error()));
     }
     return place;
   };

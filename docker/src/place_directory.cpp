@@ -40,7 +40,26 @@ Result<PlaceDirectory> PlaceDirectory::make(const std::string& state_dir, const 
     return std::unexpected(
         Error::from_errno(errno, "flock", "cannot take the directory " + directory.path_));
   }
+  const std::string sessions = directory.path_ + "/sessions";
+  BAWN_TRY(make_directory(sessions, 0711));
+  directory.sessions_.reset(
+      ::open(sessions.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory.sessions_.is_open()) {
+    return std::unexpected(Error::from_errno(errno, "open", "cannot hold " + sessions));
+  }
   return directory;
+}
+
+Result<> PlaceDirectory::check_untouched() const {
+  struct stat held{};
+  struct stat found{};
+  if (::fstat(sessions_.get(), &held) == 0 && ::lstat((path_ + "/sessions").c_str(), &found) == 0 &&
+      held.st_dev == found.st_dev && held.st_ino == found.st_ino) {
+    return {};
+  }
+  return contract::fail(ErrorCode::PermissionDenied,
+                        "the place's own directory was replaced from inside the container; close "
+                        "the place with container_close and open a new one");
 }
 
 void PlaceDirectory::remove() noexcept {

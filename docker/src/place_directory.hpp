@@ -21,12 +21,18 @@ class PlaceDirectory {
   static contract::Result<PlaceDirectory> make(const std::string& state_dir, const std::string& id);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Whether sessions' directories still lie where they were made: what runs in a container with a
+  /// writable root, as the user who owns them, can put a link in their place.
+  ///
+  /// Errors: PermissionDenied.
+  [[nodiscard]] contract::Result<> check_untouched() const;
   /// Once nothing runs in the container any more.
   void remove() noexcept;
 
  private:
   std::string path_;
   os::UniqueFd lock_;
+  os::UniqueFd sessions_;  ///< O_PATH
 };
 
 /// `length` letters and digits from the kernel's random source.

@@ -78,9 +78,11 @@ Result<std::shared_ptr<shell::Session>> SharedPlace::start_session(shell::Sessio
         ErrorCode::Closed,
         fmt::format("the container {} is gone; open it again with container_open", spec_.name));
   }
+  BAWN_TRY(directory_->check_untouched());
   const auto [uid, gid] = host_ids(spec_, setup_.version.rootless);
   const std::string directory =
       BAWN_TRY(shell::Session::prepare_directory(directory_->path(), uid, gid));
+  BAWN_TRY(directory_->check_untouched());
   auto warden = BAWN_TRY(
       start_warden(sandbox::assume_features(), directory, [this](const sandbox::SessionPlan& plan) {
         return sandbox::start_beside(*main_, kWardenInside, plan, "place." + random_word(16));

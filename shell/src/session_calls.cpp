@@ -262,6 +262,11 @@ Result<CallResult> Session::Impl::run(const contract::Context& context, BashRequ
       request.input_open || request.terminal ? InputFeed::kMostWaiting : limits.text_bytes));
   BAWN_TRY(check_text("cwd", request.cwd, limits.text_bytes));
   BAWN_TRY(check_variables(request.environment, true, limits.text_bytes));
+  if (!warden->alive()) {
+    return contract::fail(
+        ErrorCode::Closed,
+        fmt::format("session {} has ended, with the process that kept it", config.name));
+  }
   return request.aside() || request.check_only ? run_aside(context, std::move(request))
                                                : run_in_shell(context, std::move(request));
 }

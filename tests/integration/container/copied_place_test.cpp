@@ -87,6 +87,23 @@ TEST_F(CopiedPlaceTest, AMissingImageIsSaid) {
   EXPECT_THAT(refused.error().message(), HasSubstr("pull"));
 }
 
+TEST_F(CopiedPlaceTest, CommandsCannotEndOrStopTheirWardens) {
+  ASSERT_NO_FATAL_FAILURE(open_elsewhere(spec()));
+  sh("kill -9 1; kill -STOP 1; kill -9 $PPID; kill -STOP $PPID; kill -STOP -1; kill -9 -1");
+  EXPECT_EQ(sh("echo still").out.text, "still\n");
+}
+
+TEST_F(CopiedPlaceTest, AnEngineCommandThatIsKilledEndsThePlaceWithASentence) {
+  ASSERT_NO_FATAL_FAILURE(open_elsewhere(spec()));
+  const std::string name = place_->spec().name;
+  ASSERT_GT(kill_engine_command(), 0);
+  const auto refused = run_until_refused();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), contract::ErrorCode::Closed);
+  EXPECT_TRUE(place_->close(contract::Context()));
+  EXPECT_FALSE(exists(name));
+}
+
 class JoinedPlaceTest : public OpenPlace {
  protected:
   void SetUp() override {

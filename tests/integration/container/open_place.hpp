@@ -11,9 +11,11 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -106,6 +108,30 @@ class OpenPlace : public ::testing::Test {
       run.env[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1);
     }
     return run_program(run);
+  }
+  /// Kills the engine's commands that this process started and that run; returns how many.
+  static int kill_engine_command() {
+    int killed = 0;
+    for (const int pid : os::descendants(getpid())) {
+      const auto words = os::read_proc_file("/proc/" + std::to_string(pid) + "/cmdline");
+      if (words && (words->find("podman") != std::string::npos ||
+                    words->find("docker") != std::string::npos)) {
+        killed += ::kill(pid, SIGKILL) == 0 ? 1 : 0;
+      }
+    }
+    return killed;
+  }
+  /// Calls until the place's end, which is under way, is seen.
+  contract::Result<shell::CallResult> run_until_refused() {
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    for (;;) {
+      shell::BashRequest request;
+      request.command = "true";
+      auto result = session_->run(contract::Context(), std::move(request));
+      if (!result || std::chrono::steady_clock::now() > latest) {
+        return result;
+      }
+    }
   }
   /// Whether the engine still knows a container of that name.
   bool exists(const std::string& name) const {

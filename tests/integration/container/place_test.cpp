@@ -204,5 +204,46 @@ TEST_F(PlaceTest, CloseLeavesNoContainerAndNoDirectory) {
   EXPECT_TRUE(std::filesystem::is_empty(state_.path() / "places"));
 }
 
+TEST_F(PlaceTest, CommandsCannotEndOrStopTheirWardens) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  sh("kill -9 1; kill -STOP 1; kill -9 $PPID; kill -STOP $PPID; kill -STOP -1; kill -9 -1");
+  EXPECT_EQ(sh("echo still").out.text, "still\n");
+  EXPECT_TRUE(place_->alive());
+}
+
+TEST_F(PlaceTest, AnEngineCommandThatIsKilledEndsThePlaceWithASentence) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  const std::string name = place_->spec().name;
+  shell::BashRequest request;
+  request.command = "echo begun; sleep 600";
+  request.yield = 0ms;
+  const auto running = run(std::move(request));
+  ASSERT_GT(kill_engine_command(), 0);
+  shell::OutputRequest look;
+  look.call = running.call;
+  const auto ended = session_->output(contract::Context(), look);
+  EXPECT_TRUE(!ended || ended->state == shell::CallState::Finished);
+  const auto refused = run_until_refused();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), contract::ErrorCode::Closed);
+  EXPECT_TRUE(place_->close(contract::Context()));
+  EXPECT_FALSE(exists(name));
+}
+
+TEST_F(PlaceTest, ALinkInThePlaceOfItsDirectoryLeadsNowhere) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  // As a command could that runs as the directory's owner where the root is writable: it is at the
+  // same path inside.
+  const auto places = state_.path() / "places";
+  const auto sessions = std::filesystem::directory_iterator(places)->path() / "sessions";
+  std::filesystem::rename(sessions, sessions.string() + ".away");
+  const TempDir elsewhere;
+  std::filesystem::create_directory_symlink(elsewhere.path(), sessions);
+  const auto refused = place_->start_session({});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), contract::ErrorCode::PermissionDenied);
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
+}
+
 }  // namespace
 }  // namespace bawn::test

@@ -105,5 +105,20 @@ TEST(PlaceSpecTest, OursAreNoLabelsToSet) {
   EXPECT_NE(refusal([](PlaceSpec& spec) { spec.environment = {{"A=B", "x"}}; }), "");
 }
 
+TEST(PlaceSpecTest, JoinsOnlyContainersThatTheServerNames) {
+  PlaceSpec spec;
+  spec.name = "theirs";
+  spec.existing = "theirs";
+  spec.workspace = "";
+  PlaceBounds bounds;
+  ASSERT_FALSE(check(spec, bounds));
+  EXPECT_EQ(check(spec, bounds).error().code(), ErrorCode::PermissionDenied);
+  bounds.existing = {"theirs"};
+  EXPECT_TRUE(check(spec, bounds));
+  spec.mounts = {{.source = ".", .target = "/x"}};
+  ASSERT_FALSE(check(spec, bounds));
+  EXPECT_EQ(check(spec, bounds).error().code(), ErrorCode::InvalidArgument);
+}
+
 }  // namespace
 }  // namespace bawn::container

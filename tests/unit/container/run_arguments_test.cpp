@@ -99,5 +99,20 @@ TEST(WritablePlacesTest, AreTheTemporaryOnesAndWritableMounts) {
   EXPECT_THAT(writable_places(spec), ElementsAre("/"));
 }
 
+TEST(RunArgumentsTest, WhereFilesAreNotSharedTheWardenGetsAVolumeAndSpeaksOverPipes) {
+  PlaceSpec spec;
+  spec.name = "box";
+  spec.image = "image";
+  spec.uid = 1000;
+  spec.gid = 1000;
+  RunSetup setup;
+  setup.id = "x";
+  const auto words = run_arguments(spec, {}, setup);
+  EXPECT_EQ(words.front(), "create");
+  EXPECT_THAT(words, ::testing::Contains("/.bawn"));
+  EXPECT_EQ(words.back(), "--pipes");
+  EXPECT_THAT(words, ::testing::Not(::testing::Contains("--mount")));
+}
+
 }  // namespace
 }  // namespace bawn::container
