@@ -95,13 +95,13 @@ std::vector<contract::ToolInfo> describe_all(const std::vector<contract::ToolPtr
 
 Result<int> call(const WallOptions& options, const std::vector<std::string>& words) {
   OwnTools own = BAWN_TRY(make_own_tools(options));
+  const std::vector<contract::ToolPtr> tools = BAWN_TRY(own.tools());
   if (words.empty()) {
-    return finish({.out = list_text(describe_all(own.tools))});
+    return finish({.out = list_text(describe_all(tools))});
   }
-  const auto tool = std::ranges::find_if(own.tools, [&](const contract::ToolPtr& one) {
-    return one->definition().name == words.front();
-  });
-  if (tool == own.tools.end()) {
+  const auto tool = std::ranges::find_if(
+      tools, [&](const contract::ToolPtr& one) { return one->definition().name == words.front(); });
+  if (tool == tools.end()) {
     return wrong_usage(
         fmt::format("there is no tool {}; `bawn call` lists them", contract::quote(words.front())));
   }

@@ -8,10 +8,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -34,6 +36,34 @@ void keep_own_access() {
   ::umask(mask & 077);
 }
 
+struct Subcommand {
+  std::string_view name;
+  void (*add)(CLI::App& app, bawn::cli::Action& chosen);
+};
+
+constexpr Subcommand kSubcommands[] = {{"run", bawn::cli::add_run},
+                                       {"mcp", bawn::cli::add_mcp},
+                                       {"mcp-proxy", bawn::cli::add_mcp_proxy},
+                                       {"call", bawn::cli::add_call},
+                                       {"shell", bawn::cli::add_shell},
+                                       {"log", bawn::cli::add_log},
+                                       {"reap", bawn::cli::add_reap},
+                                       {"policy", bawn::cli::add_policy},
+                                       {"doctor", bawn::cli::add_doctor}};
+
+/// Only the one that is named when the first word names one: making the options of all costs as
+/// much as the rest of a start.
+void add_subcommands(CLI::App& app, std::string_view first_word, bawn::cli::Action& chosen) {
+  const auto* const named = std::ranges::find(kSubcommands, first_word, &Subcommand::name);
+  if (named != std::ranges::end(kSubcommands)) {
+    named->add(app, chosen);
+    return;
+  }
+  for (const Subcommand& each : kSubcommands) {
+    each.add(app, chosen);
+  }
+}
+
 int run_chosen(int argc, char** argv) {
   CLI::App app(
       "A bash and its tools inside a wall, and a report of exactly how each call was confined.",
@@ -42,15 +72,7 @@ int run_chosen(int argc, char** argv) {
   app.set_version_flag("--version", std::string("bawn ") + BAWN_VERSION);
 
   bawn::cli::Action chosen;
-  bawn::cli::add_run(app, chosen);
-  bawn::cli::add_mcp(app, chosen);
-  bawn::cli::add_mcp_proxy(app, chosen);
-  bawn::cli::add_call(app, chosen);
-  bawn::cli::add_shell(app, chosen);
-  bawn::cli::add_log(app, chosen);
-  bawn::cli::add_reap(app, chosen);
-  bawn::cli::add_policy(app, chosen);
-  bawn::cli::add_doctor(app, chosen);
+  add_subcommands(app, argc > 1 ? argv[1] : "", chosen);
 
   try {
     app.parse(argc, argv);

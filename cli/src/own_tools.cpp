@@ -10,6 +10,8 @@
 #include "session_places.hpp"
 #include "session_setup.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -77,8 +79,11 @@ Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& 
       login == LoginEnvironment::Yes
           ? std::make_shared<LoginPool>(std::move(config), bounds, std::move(setup))
           : std::make_shared<container::PlacePool>(std::move(config), bounds, std::move(setup));
-  auto tools = BAWN_TRY(tools_over(own.pool));
-  own.tools = BAWN_TRY(with_log(std::move(tools), own.pool->config().state_dir));
+  own.tools = [pool = own.pool]() -> Result<std::vector<contract::ToolPtr>> {
+    auto tools = with_log(BAWN_TRY(tools_over(pool)), pool->config().state_dir);
+    ::malloc_trim(0);  // what the schemas were made of would stay with a server at rest
+    return tools;
+  };
   own.resources = shell::make_output_resources(own.pool);
   end_left_behind(own.pool->config().state_dir + "/records");
   container::remove_abandoned_places(own.pool->config().state_dir);

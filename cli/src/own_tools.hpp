@@ -12,6 +12,7 @@
 #include "login_environment.hpp"
 #include "policy_choice.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace bawn::cli {
 /// Tools with what they live on. Nothing is started before the first call needs it.
 struct OwnTools {
   std::shared_ptr<container::PlacePool> pool{};
-  std::vector<contract::ToolPtr> tools{};
+  /// Makes them: their schemas cost more than all else at the start, and nobody may ask for them.
+  std::function<contract::Result<std::vector<contract::ToolPtr>>()> tools{};
   std::shared_ptr<const contract::ResourceProvider> resources{};
   contract::Context context{};  ///< for every call: records go to the state directory
 };

@@ -38,8 +38,20 @@ Core::Core(ServerOptions server_options, Catalog tools)
       server_info_text_(contract::dump_json(server_info(features_of(kModernVersion)))),
       catalog_(std::make_shared<const Catalog>(std::move(tools))) {}
 
-std::shared_ptr<const Catalog> Core::catalog() const {
+Core::Core(ServerOptions server_options, ToolSource tools)
+    : options(std::move(server_options)),
+      waiting(std::make_shared<WaitingCalls>()),
+      log(options.log),
+      server_info_text_(contract::dump_json(server_info(features_of(kModernVersion)))),
+      source_(std::move(tools)) {}
+
+contract::Result<std::shared_ptr<const Catalog>> Core::catalog() const {
   const std::scoped_lock lock(catalog_mutex_);
+  if (catalog_ == nullptr) {
+    auto tools = BAWN_TRY(source_());
+    catalog_ = std::make_shared<const Catalog>(
+        BAWN_TRY(Catalog::create(std::move(tools), options.tool_meta, options.any_tool_name)));
+  }
   return catalog_;
 }
 
@@ -111,8 +123,8 @@ Json Core::finished(Json result, const Era& era, const std::optional<Caching>& c
   return finished;
 }
 
-Caching Core::list_caching() const {
-  return {.ttl_ms = options.list_ttl.count(), .same_for_all = catalog()->same_for_all()};
+Caching Core::list_caching(const Catalog& tools) const {
+  return {.ttl_ms = options.list_ttl.count(), .same_for_all = tools.same_for_all()};
 }
 
 std::string Core::next_call_id() const {

@@ -48,6 +48,7 @@ struct Caching {
 class Core {
  public:
   Core(ServerOptions server_options, Catalog tools);
+  Core(ServerOptions server_options, ToolSource tools);
 
   const ServerOptions options;
   const std::shared_ptr<WaitingCalls> waiting;
@@ -55,7 +56,10 @@ class Core {
   const Log log;
   const ReportText report_text;
 
-  [[nodiscard]] std::shared_ptr<const Catalog> catalog() const;
+  /// The tools, made now if nobody needed them before; one thread makes them, others wait for it.
+  ///
+  /// Errors: those of the source and of Catalog::create.
+  [[nodiscard]] contract::Result<std::shared_ptr<const Catalog>> catalog() const;
   void replace_catalog(Catalog catalog) const;
 
   /// `serverInfo` for a receiver of that revision.
@@ -72,7 +76,7 @@ class Core {
   [[nodiscard]] std::string finished_text(std::string_view open_members, const Era& era,
                                           const Caching& caching) const;
   /// The caching of `tools/list`.
-  [[nodiscard]] Caching list_caching() const;
+  [[nodiscard]] Caching list_caching(const Catalog& tools) const;
   /// A call id that no other call of this server has.
   [[nodiscard]] std::string next_call_id() const;
   /// A place behind all calls that began before.
@@ -80,8 +84,9 @@ class Core {
 
  private:
   const std::string server_info_text_;
+  const ToolSource source_;  ///< empty: the tools were there from the start
   mutable std::mutex catalog_mutex_;
-  mutable std::shared_ptr<const Catalog> catalog_;
+  mutable std::shared_ptr<const Catalog> catalog_;  ///< null until the source was asked
   mutable std::atomic<std::uint64_t> calls_{0};
   mutable contract::ResourceOrder order_;
 };

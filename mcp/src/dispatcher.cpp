@@ -308,7 +308,13 @@ void Dispatcher::call_tool(Request& request, std::vector<JobPtr>& jobs) {
     refuse(request, RpcCode::InvalidParams, "arguments must be an object");
     return;
   }
-  EntryPtr entry = core_->catalog()->find(*name);
+  const auto catalog = core_->catalog();
+  if (!catalog) {
+    core_->log.warn(fmt::format("tools/call: {}", catalog.error().message()));
+    refuse(request, RpcCode::InternalError, "The tools could not be made");
+    return;
+  }
+  EntryPtr entry = (*catalog)->find(*name);
   if (entry == nullptr) {
     refuse(request, RpcCode::InvalidParams, "Unknown tool: " + shown(*name));
     return;

@@ -48,12 +48,18 @@ class ListJob final : public Job {
     const auto thrown = contract::catch_panic([&] {
       const LiveRequest& request = *context_.request;
       const Core& core = *context_.core;
+      const auto catalog = core.catalog();
+      if (!catalog) {
+        core.log.warn(fmt::format("tools/list: {}", catalog.error().message()));
+        refuse("The tools could not be made");
+        return;
+      }
       const std::string tools =
           R"({"tools":)" +
-          core.catalog()->list(request.context(), request.era().features(), core.report_text);
+          (*catalog)->list(request.context(), request.era().features(), core.report_text);
       answer(context_.peer, context_.request,
-             raw_result_line(request.id(),
-                             core.finished_text(tools, request.era(), core.list_caching())));
+             raw_result_line(request.id(), core.finished_text(tools, request.era(),
+                                                              core.list_caching(**catalog))));
     });
     if (thrown) {
       context_.core->log.warn(

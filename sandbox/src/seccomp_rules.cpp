@@ -265,33 +265,28 @@ const std::vector<SeccompRule>& seccomp_rules() {
   return rules;
 }
 
-bool applies(const SeccompRule& rule, const Policy& policy,
-             const SeccompSituation& situation) noexcept {
+std::uint32_t conditions_of(const Policy& policy, const SeccompSituation& situation) noexcept {
   const bool choose_by_family =
       policy.network == Network::Full || situation.network_namespace || situation.sockets_inside;
-  switch (rule.when) {
-    case When::Always:
-      return true;
-    case When::NoPidNamespace:
-      return !situation.pid_namespace;
-    case When::NoIpcNamespace:
-      return !situation.ipc_namespace;
-    case When::SocketsWhole:
-      return !choose_by_family && !situation.host_sockets_hidden;
-    case When::SocketsUnixOnly:
-      return !choose_by_family && situation.host_sockets_hidden;
-    case When::SocketsInside:
-      return choose_by_family;
-    case When::SocketsInsideNoUnix:
-      return choose_by_family && !situation.host_sockets_hidden;
-    case When::Supervised:
-      return situation.supervised;
-    case When::SupervisedInside:
-      return situation.sockets_inside;
-    case When::HostSocketsReachable:
-      return !situation.host_sockets_hidden;
+  const bool hidden = situation.host_sockets_hidden;
+  std::uint32_t conditions = 0;
+  for (const auto& [when, holds] : {std::pair{When::Always, true},
+                                    {When::NoPidNamespace, !situation.pid_namespace},
+                                    {When::NoIpcNamespace, !situation.ipc_namespace},
+                                    {When::SocketsWhole, !choose_by_family && !hidden},
+                                    {When::SocketsUnixOnly, !choose_by_family && hidden},
+                                    {When::SocketsInside, choose_by_family},
+                                    {When::SocketsInsideNoUnix, choose_by_family && !hidden},
+                                    {When::Supervised, situation.supervised},
+                                    {When::SupervisedInside, situation.sockets_inside},
+                                    {When::HostSocketsReachable, !hidden}}) {
+    conditions |= holds ? 1U << static_cast<unsigned int>(when) : 0U;
   }
-  return true;
+  return conditions;
+}
+
+bool applies(const SeccompRule& rule, std::uint32_t conditions) noexcept {
+  return ((conditions >> static_cast<unsigned int>(rule.when)) & 1U) != 0;
 }
 
 }  // namespace bawn::sandbox

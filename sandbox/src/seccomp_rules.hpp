@@ -46,9 +46,12 @@ struct SeccompRule {
 /// All rules there are. Constants are those of the machine that this is built for.
 [[nodiscard]] const std::vector<SeccompRule>& seccomp_rules();
 
-/// True when `rule` belongs into the filter of `policy` in `situation`.
-[[nodiscard]] bool applies(const SeccompRule& rule, const Policy& policy,
-                           const SeccompSituation& situation) noexcept;
+/// Which conditions hold, a bit for each `When`: all that a filter depends on.
+[[nodiscard]] std::uint32_t conditions_of(const Policy& policy,
+                                          const SeccompSituation& situation) noexcept;
+
+/// True when `rule` belongs into the filter where these conditions hold.
+[[nodiscard]] bool applies(const SeccompRule& rule, std::uint32_t conditions) noexcept;
 
 /// The rules that apply, compiled for one architecture of libseccomp (SCMP_ARCH_*). Every other ABI
 /// of that machine is closed: a call by it kills the process, but for x32, which gets ENOSYS. For
@@ -56,7 +59,6 @@ struct SeccompRule {
 ///
 /// Errors: Unsupported (libseccomp does not know the architecture), ResourceExhausted, Internal.
 [[nodiscard]] Result<std::vector<BpfInstruction>> compile_filter(std::uint32_t architecture,
-                                                                 const Policy& policy,
-                                                                 const SeccompSituation& situation);
+                                                                 std::uint32_t conditions);
 
 }  // namespace bawn::sandbox

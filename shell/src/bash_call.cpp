@@ -133,18 +133,23 @@ Result<> BashCall::send_step() {
                               request_.environment)));
   }
   BAWN_TRY(open_input());
-  const std::string flags =
-      fmt::format("{}{}{}", has_input ? "i" : "", request_.keep_options ? "k" : "",
-                  request_.cwd.empty() ? "" : "c");
   out_ = BAWN_TRY(dir.make_output(name_ + ".o"));
   err_ = BAWN_TRY(dir.make_output(name_ + ".e"));
   record_->set_script(dir.read_side() + text_name);
   pump_.emplace(record_, out_.read.get(), err_.read.get(), session_.shell()->child().exit_event(),
                 &session_.reports, nonce_);
   not_before_ = session_.warden->start_time_now();
-  return session_.shell()->write_line(fmt::format(
-      R"(__bs {} {} {} {};\. "$__br$__bg" <"$__b0" >"$__bw$__bg.o" 2>"$__bw$__bg.e";__bd)", nonce_,
-      name_, record_->number, flags));
+  return session_.shell()->write_line(
+      step_line({.nonce = nonce_,
+                 .marker = record_->id,
+                 .text = dir.read_side() + name_,
+                 .input = has_input ? dir.read_side() + name_ + ".i" : "/dev/null",
+                 .output = dir.write_side() + name_ + ".o",
+                 .error = dir.write_side() + name_ + ".e",
+                 .keep_options = request_.keep_options,
+                 .come_back = !request_.cwd.empty(),
+                 .after_failure = session_.last_status != 0,
+                 .exports_all = session_.exports_all}));
 }
 
 BashCall::Look BashCall::look() {
@@ -223,6 +228,7 @@ void BashCall::from_report(CallResult& result, const StepReport& report, bool re
   // One that has ended by now may have left others behind.
   new_jobs_ = new_jobs_ || report.last_background != session_.last_background;
   session_.last_background = report.last_background;
+  session_.note_shell(report);
   session_.known_jobs.clear();
   for (const JobLine& job : report.jobs) {
     session_.known_jobs.insert(job.pid);
@@ -269,7 +275,7 @@ void BashCall::barrier(CallResult& result) {
   // A second signal may still be on its way and cut the first of these lines off.
   for (int round = 0; round < kBarrierRounds && shell.running(); ++round) {
     const std::string nonce = random_name(12);
-    if (shell.write_line(fmt::format("__bs {} - 0 kn;__bd", nonce)) &&
+    if (shell.write_line(fmt::format("__bk=kn __bq= __bi={};__bs;__bd", nonce)) &&
         session_.reports.wait(nonce, shell.child().exit_event(), kBarrierFirstMs << round)) {
       return;
     }

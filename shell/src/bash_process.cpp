@@ -33,11 +33,8 @@ Result<std::unique_ptr<BashProcess>> BashProcess::start(sandbox::Warden& warden,
   os::Pipe lines = BAWN_TRY(os::Pipe::make());
   const std::string nonce = random_name(12);
   const std::string name = random_name(8);
-  DriverSettings settings{.read_side = dir.read_side(),
-                          .write_side = dir.write_side(),
-                          .report = start.report_path,
+  DriverSettings settings{.report = start.report_path,
                           .exit_state = dir.write_side() + name + ".x",
-                          .marker = start.marker_prefix,
                           .start_nonce = nonce,
                           .snapshot = {},
                           .directory = start.directory};

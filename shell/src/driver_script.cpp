@@ -12,57 +12,60 @@ namespace {
 
 // bash takes up to 1024 bytes at once from its standard input, a pipe, and runs what it took.
 //
-// __bs NONCE NAME NUMBER FLAGS  begins a step: the file that the step sources is r/NAME, its
-//     streams are w/NAME.o and w/NAME.e. FLAGS: i = there is an input file, k = leave the options
-//     alone, c = come back to this directory at the end, n = there is no text. It returns the
-//     status of the step before, so that a text sees the $? that a person would. Names may be seen
-//     by processes of other calls where a directory can be listed (Landlock grants listing
-//     downwards from "/"); the nonce that makes a report believed never is a name.
-// __bd  ends a step: from the step line, and again from PROMPT_COMMAND, where the line was cut off
-//     by SIGINT or by an error that returns to the top level. The report is opened by path, so no
-//     child ever holds a descriptor of it.
+// bash copies the body of a function with every call of it, and a local variable costs more than
+// ten others: both decide how little there is in __bs, __bd and __be.
+//
+// A step's line (step_line()) sets __bk, its flags: k = leave the options alone, n = there is no
+//     text; and last the nonce __bi. Names of files may be seen by processes of other calls where a
+//     directory can be listed (Landlock grants listing downwards from "/"); the nonce that makes a
+//     report believed never is a name.
+// __bs  returns the status of the step before, so that a text sees the $? that a person would.
+// __bd  ends a step: from the step line, and through __be from PROMPT_COMMAND, where the line was
+//     cut off by SIGINT or by an error that returns to the top level. The report is opened by path,
+//     so no child ever holds a descriptor of it. __bc is where to come back to, unless empty.
 // __bt NONCE  has the next __bd report a step that was interrupted, unless it did so already.
 // __bx  is the EXIT trap. It takes the options back first, since errexit would end it half-way, and
 //     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
-// __bv FILE  writes the shell's state; __by NONCE NAME does so into w/NAME and reports.
+// __bv FILE  writes the shell's state; __by NONCE FILE does so and reports.
 //
 // A text may do to these names what it likes. What must hold is that no untrue report comes out,
 // for a missing one is noticed (BashCall::look) and the shell is replaced:
 //   - Paths are literals. Each variable is assigned before a report could be wrong by its old
 //   value:
-//     an assignment to a read-only one returns to the top level. So __bs sets the nonce last,
-//     without which __bd is silent, and __bd writes to all of them before it prints.
+//     an assignment to a read-only one returns to the top level. So a line sets the nonce last,
+//     without which __bd is silent, and __bd writes to those of its own before it prints.
 //   - A text that left no statuses behind has returned early, was cut off, or never began because
 //   `.`
 //     is another thing by now; in the last case __bd is silent.
 //   - `builtin` guards against functions with a builtin's name; without `builtin` nothing is
 //   printed.
 //     Aliases do not matter inside functions that were defined before there were any.
-//   - `set -a` would export the nonce to every child, which could then report for its call; export
-//   -n
-//     each time, since the mark stays on a variable.
+//   - A mark for export would give the nonce to every child, which could then report for its call:
+//     __bd takes it off, and under `set -a`, where each assignment brings it back, so does the
+//     line.
 //
 // __bv has no local variables: they would be in the state. Its order is that of restoring: what
 // changes how functions are parsed, then variables, functions, and what changes how the rest is
 // read.
 constexpr std::string_view kFunctions = R"bash(
 __bs() {
-  __bk=${4-} __bq=() __b0=/dev/null __bc= __br=%READ% __bw=%WRITE% __bg=$2 BAWN_CALL=%MARKER%$3
-  if [[ $__bk == *c* ]]; then __bc=$PWD __bp=${OLDPWD-}; fi
-  if [[ $__bk == *i* ]]; then __b0=$__br$2.i; fi
-  __bi=$1
-  builtin export -n __bi
-  if [[ $- == *e* ]]; then builtin return 0; fi
-  builtin return "$__bz"
+  if [[ $- != *e* ]]; then builtin return "$__bz"; fi
+}
+__be() {
+  __b1=$?
+  if [[ -n ${__bi-} ]]; then __bd "$__b1"; fi
 }
 __bd() {
-  builtin local __b1=$? __b2=0 __b3=0 __b4='\j'
+  __b1=${1-$?} __b2=0 __b3=0 __b4='\j'
   if [[ -z ${__bi-} ]]; then builtin return 0; fi
   __bz=$__b1
-  if ((${#__bq[@]} > 1)); then
-    __bz=${__bq[0]}
-  elif [[ $__bk != *n* ]]; then
-    if { builtin declare -F . || ! builtin type .; } >/dev/null 2>&1; then builtin return 0; fi
+  if [[ $__bq == *' '* ]]; then
+    __bz=${__bq%% *} __bq=${__bq#* }
+  else
+    if [[ $__bk != *n* ]]; then
+      if { builtin declare -F . || ! builtin type .; } >/dev/null 2>&1; then builtin return 0; fi
+    fi
+    __bq=
   fi
   if [[ -o pipefail ]]; then __b2=1; fi
   if [[ -n $__bc ]]; then
@@ -74,25 +77,24 @@ __bd() {
     __bh=$(builtin pwd -P 2>/dev/null)
     if [[ ! . -ef $__bh ]]; then __b3=1 __bh=${PWD-}; fi
   fi
-  __bq[0]=$__bz
-  __bq=("$__bi" "$__bz" "$-${__bo-}" "$__b2" "$__b3" "$__bh" "${!-}" "${__bq[@]:1}")
-  __bj=$__bi __bo= __bh=
+  __bl=$-${__bo-} __bo= __bj=$__bi
+  __bm="$__bi $__bz $__bl $__b2$__b3 ${!-} $__bq/$__bh"
   if [[ ${__b4@P} == 0 ]]; then
-    builtin printf '%s\0' "${__bq[@]}" $'\1'"$__bi" >%REPORT%
+    builtin printf '%s\0' "$__bm"$'\1'"$__bi" >%REPORT%
   else
     {
-      builtin printf '%s\0' "${__bq[@]}" ''
+      builtin printf '%s\0' "$__bm"
       builtin jobs -l
       builtin printf '\1%s\0' "$__bi"
     } >%REPORT%
   fi
-  __bi=
+  __bi= __bq=
+  if [[ ${__bi@a} == *x* ]]; then builtin export -n __bi; fi
   if [[ $__bk != *k* && ($__b2 == 1 || $- == *[etuvx]*) ]]; then
     builtin set +etuvx +o pipefail
   fi
   if [[ $- != *m* ]]; then builtin set -m; fi
-  PROMPT_COMMAND=__bd
-  builtin return 0
+  PROMPT_COMMAND=__be
 }
 __bt() {
   if [[ $__bj == "$1" ]]; then builtin return "$__bz"; fi
@@ -120,8 +122,8 @@ __bx() {
 }
 __by() {
   __b9=$__bz
-  __bv "$__bw$2"
-  __bk=kn __bq=() __bi=$1
+  __bv "$2"
+  __bk=kn __bq= __bi=$1
   __bd
   __bz=$__b9
 }
@@ -146,7 +148,7 @@ builtin shopt -u extdebug checkwinsize
 builtin set +H +o history
 builtin history -c
 builtin unset PROMPT_COMMAND
-PS1= PS2= PS0= PROMPT_COMMAND=__bd
+PS1= PS2= PS0= PROMPT_COMMAND=__be
 )bash";
 
 // Those that the driver of a new shell assigns to, or that its reports depend on.
@@ -208,9 +210,18 @@ std::string shell_quote(std::string_view text) {
   return quoted + "'";
 }
 
+std::string step_line(const StepLine& step) {
+  return fmt::format("{}__bk={} __bq= BAWN_CALL={} __bi={};{}{}\\. {} <{} >{} 2>{};__bd",
+                     step.come_back ? "__bc=$PWD __bp=${OLDPWD-};" : "",
+                     step.keep_options ? "k" : "", shell_quote(step.marker), step.nonce,
+                     step.exports_all ? "builtin export -n __bi;" : "",
+                     step.after_failure ? "__bs;" : "", shell_quote(step.text),
+                     shell_quote(step.input), shell_quote(step.output), shell_quote(step.error));
+}
+
 std::string_view text_trailer(bool traced) noexcept {
-  return traced ? "\n\n{ __bq=(\"$?\" \"${PIPESTATUS[@]}\"); } 2>/dev/null\n"
-                : "\n\n__bq=(\"$?\" \"${PIPESTATUS[@]}\")\n";
+  return traced ? "\n\n{ __bq=\"$? ${PIPESTATUS[@]}\"; } 2>/dev/null\n"
+                : "\n\n__bq=\"$? ${PIPESTATUS[@]}\"\n";
 }
 
 bool may_trace(std::string_view text) noexcept {
@@ -242,7 +253,7 @@ std::string aside_script(const AsideSettings& settings) {
   }
   script +=
       "builtin trap - EXIT ERR DEBUG RETURN\n"
-      "builtin unset -f __bs __bd __bt __bv __bx __by\n"
+      "builtin unset -f __bs __bd __be __bt __bv __bx __by\n"
       "builtin unset __b1 __b2 __bo\n"
       "builtin unset PROMPT_COMMAND PS1 PS2 PS0\n"
       "builtin set +m +o history\n";
@@ -253,10 +264,10 @@ std::string aside_script(const AsideSettings& settings) {
   for (const auto& [name, value] : settings.variables) {
     script += fmt::format("builtin export {}={}\n", name, shell_quote(value));
   }
-  script += fmt::format("__bq=()\n\\. {}\n", shell_quote(settings.text));
+  script += fmt::format("__bq=\n\\. {}\n", shell_quote(settings.text));
   script += fmt::format(
-      "__bz=$?\n{{ builtin printf '%s ' \"${{__bq[@]}}\" >{}; }} 2>/dev/null\n"
-      "builtin exit \"${{__bq[0]:-$__bz}}\"\n",
+      "__bz=$?\n{{ builtin printf '%s ' \"$__bq\" >{}; }} 2>/dev/null\n"
+      "__bz=\"$__bq $__bz\"\n__bz=${{__bz# }}\nbuiltin exit \"${{__bz%% *}}\"\n",
       shell_quote(settings.statuses));
   return script;
 }
@@ -265,11 +276,8 @@ namespace {
 
 std::string functions(const DriverSettings& settings) {
   std::string text(kFunctions);
-  for (const auto& [name, value] : {std::pair{"%READ%", &settings.read_side},
-                                    {"%WRITE%", &settings.write_side},
-                                    {"%REPORT%", &settings.report},
-                                    {"%EXIT_STATE%", &settings.exit_state},
-                                    {"%MARKER%", &settings.marker}}) {
+  for (const auto& [name, value] :
+       {std::pair{"%REPORT%", &settings.report}, {"%EXIT_STATE%", &settings.exit_state}}) {
     const std::string quoted = shell_quote(*value);
     const std::string_view placeholder(name);
     for (auto at = text.find(placeholder); at != std::string::npos;
@@ -299,8 +307,7 @@ std::string driver_script(const DriverSettings& settings) {
     script +=
         fmt::format("[[ . -ef $PWD ]] || builtin cd -- {}\n", shell_quote(settings.directory));
   }
-  script += fmt::format("__bw={} __bk=kn __bc= __bj= __bq=() __bz=0 __bi={}\n",
-                        shell_quote(settings.write_side), settings.start_nonce);
+  script += fmt::format("__bk=kn __bc= __bj= __bq= __bz=0 __bi={}\n", settings.start_nonce);
   return script;
 }
 

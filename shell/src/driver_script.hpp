@@ -11,11 +11,8 @@ namespace bawn::shell {
 
 /// What the script is told about its session.
 struct DriverSettings {
-  std::string read_side;    ///< ends with '/'
-  std::string write_side;   ///< ends with '/'
   std::string report;       ///< path of the report FIFO
   std::string exit_state;   ///< path of the file for the state at exit
-  std::string marker;       ///< prefix of BAWN_CALL
   std::string start_nonce;  ///< the report that says that the shell is ready
   std::string snapshot;     ///< path of a state to restore; empty = none
   std::string directory;    ///< where to be when there is no state, or its directory is gone
@@ -45,6 +42,21 @@ struct AsideSettings {
 
 /// `text` as one word of bash that stands for itself.
 [[nodiscard]] std::string shell_quote(std::string_view text);
+
+/// One line that runs a step in a shell with the driver.
+struct StepLine {
+  std::string nonce;
+  std::string marker;  ///< BAWN_CALL
+  std::string text;    ///< path of what is sourced
+  std::string input;   ///< paths of the three streams
+  std::string output;
+  std::string error;
+  bool keep_options = false;
+  bool come_back = false;      ///< to the directory of before, at the end
+  bool after_failure = false;  ///< the step before had a status that is not 0
+  bool exports_all = false;    ///< `set -a` is on
+};
+[[nodiscard]] std::string step_line(const StepLine& step);
 
 /// Put behind a call's text, in the same file: keeps the status and pipe statuses of its last
 /// command. The empty lines end a trailing backslash or comment. `traced`: hidden from a shell that

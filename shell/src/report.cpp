@@ -1,5 +1,6 @@
 #include "report.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace bawn::shell {
@@ -8,32 +9,18 @@ namespace {
 
 // A report is under 8 KiB (two paths' worth); more than this in the FIFO was not written by us.
 constexpr std::size_t kMaxPending = 64 * 1024;
-constexpr std::size_t kFields = 6;  // behind the nonce and before the pipe statuses
-
 int number(std::string_view text) noexcept {
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-/// Cuts the first field, which ends with a NUL, off. None where there is no further one.
-std::optional<std::string_view> take_field(std::string_view& body) {
-  const std::size_t end = body.find('\0');
-  if (end == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::string_view field = body.substr(0, end);
-  body.remove_prefix(end + 1);
+/// Cuts off what stands before the first `end`, which goes too; all of it where there is none.
+std::string_view take_field(std::string_view& body, char end) {
+  const std::size_t length = std::min(body.find(end), body.size());
+  const std::string_view field = body.substr(0, length);
+  body.remove_prefix(std::min(length + 1, body.size()));
   return field;
-}
-
-/// The pipe statuses, up to an empty field or the end.
-std::vector<int> take_numbers(std::string_view& body) {
-  std::vector<int> found;
-  for (auto field = take_field(body); field && !field->empty(); field = take_field(body)) {
-    found.push_back(number(*field));
-  }
-  return found;
 }
 
 /// Lines like "[1]+  1234 Stopped                 sleep 100".
@@ -62,6 +49,28 @@ std::vector<JobLine> job_lines(std::string_view text) {
   return jobs;
 }
 
+/// "STATUS FLAGS PM LAST STATUSES/DIRECTORY", and behind a NUL what `jobs -l` says. P and M are 1
+/// with pipefail and without a directory; STATUSES are those of a pipeline, with blanks between.
+std::optional<StepReport> read_body(std::string_view body) {
+  std::string_view fields = take_field(body, '/');
+  if (std::ranges::count(fields, ' ') < 4) {
+    return std::nullopt;
+  }
+  StepReport report;
+  report.status = number(take_field(fields, ' '));
+  report.flags = take_field(fields, ' ');
+  const std::string_view marks = take_field(fields, ' ');
+  report.pipefail = marks.starts_with('1') || report.flags.find('P') != std::string::npos;
+  report.cwd_missing = marks.ends_with('1');
+  report.last_background = number(take_field(fields, ' '));
+  while (!fields.empty()) {
+    report.pipe_statuses.push_back(number(take_field(fields, ' ')));
+  }
+  report.cwd = take_field(body, '\0');
+  report.jobs = job_lines(body);
+  return report;
+}
+
 }  // namespace
 
 void ReportParser::append(std::string_view bytes) {
@@ -72,7 +81,7 @@ void ReportParser::append(std::string_view bytes) {
 }
 
 std::optional<StepReport> ReportParser::take(std::string_view nonce) {
-  // begin "<nonce>\0", fields each ended by \0, end "\1<nonce>\0"
+  // begin "<nonce> ", end "\1<nonce>\0"
   std::string frame_end = "\1";
   frame_end.append(nonce).push_back('\0');
   const std::size_t end = buffer_.find(frame_end);
@@ -80,32 +89,13 @@ std::optional<StepReport> ReportParser::take(std::string_view nonce) {
     return std::nullopt;
   }
   std::string frame_begin(nonce);
-  frame_begin.push_back('\0');
+  frame_begin.push_back(' ');
   // The last beginning before the end: an interrupted report may stand before the whole one.
   const std::size_t begin = end == 0 ? std::string::npos : buffer_.rfind(frame_begin, end - 1);
   std::optional<StepReport> report;
   if (begin != std::string::npos) {
-    std::string_view body(buffer_);
-    body = body.substr(begin + frame_begin.size(), end - begin - frame_begin.size());
-    std::vector<std::string_view> fields;
-    while (fields.size() < kFields) {
-      const auto field = take_field(body);
-      if (!field) {
-        break;
-      }
-      fields.push_back(*field);
-    }
-    if (fields.size() == kFields) {
-      report.emplace();
-      report->status = number(fields[0]);
-      report->flags = fields[1];
-      report->pipefail = fields[2] == "1" || fields[1].find('P') != std::string_view::npos;
-      report->cwd_missing = fields[3] == "1";
-      report->cwd = fields[4];
-      report->last_background = number(fields[5]);
-      report->pipe_statuses = take_numbers(body);
-      report->jobs = job_lines(body);
-    }
+    report = read_body(std::string_view(buffer_).substr(begin + frame_begin.size(),
+                                                        end - begin - frame_begin.size()));
   }
   buffer_.erase(0, end + frame_end.size());
   return report;

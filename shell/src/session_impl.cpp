@@ -1,6 +1,7 @@
 #include "session_impl.hpp"
 
 #include "call_processes.hpp"
+#include "driver_script.hpp"
 #include "random_name.hpp"
 
 #include <fmt/format.h>
@@ -54,6 +55,7 @@ Result<> Session::Impl::bring_up() {
   checker = std::make_unique<SyntaxChecker>(warden, config.bash, environment, config.workspace,
                                             marker_prefix + "check");
   shell_ = BAWN_TRY(BashProcess::start(*warden, dir, reports, bash_start({})));
+  note_shell(shell_->first_report());
   struct stat owner{};
   if (warden->relay() == nullptr &&
       stat(fmt::format("/proc/{}", shell_->child().pid()).c_str(), &owner) == 0) {
@@ -191,6 +193,11 @@ void Session::Impl::release_maintenance() {
   slot_free_.notify_all();
 }
 
+void Session::Impl::note_shell(const StepReport& report) {
+  last_status = report.status;
+  exports_all = report.flags.find('a') != std::string::npos;
+}
+
 Result<Restored> Session::Impl::replace_shell(bool keep_state) {
   Restored restored = Restored::Nothing;
   std::string state;
@@ -217,6 +224,7 @@ Result<Restored> Session::Impl::replace_shell(bool keep_state) {
     started = BashProcess::start(*warden, dir, reports, bash_start({}));
   }
   shell_ = BAWN_TRY(std::move(started));
+  note_shell(shell_->first_report());
   return restored;
 }
 
@@ -240,7 +248,7 @@ void Session::Impl::save_state() {
   if (!file) {
     return;
   }
-  if (shell_->write_line("__by " + nonce + " " + name) &&
+  if (shell_->write_line(fmt::format("__by {} {}", nonce, shell_quote(dir.write_side() + name))) &&
       reports.wait(nonce, shell_->child().exit_event(), kStateTimeoutMs)) {
     std::string state = read_state(*file, config.limits.snapshot_bytes);
     if (!state.empty()) {

@@ -53,6 +53,8 @@ class Session::Impl {
   [[nodiscard]] BashProcess* shell() const noexcept { return shell_.get(); }
   /// For the holder of the step slot: replaces a shell that is gone.
   Result<Restored> replace_shell(bool keep_state);
+  /// Keeps what the next step's line depends on.
+  void note_shell(const StepReport& report);
   /// Gives the step slot of a bash call back and lets the idle time begin.
   void release_step();
   /// Ends one exec call's place among the running ones.
@@ -81,13 +83,15 @@ class Session::Impl {
   std::unique_ptr<SyntaxChecker> checker;
   /// Null where a wall was brought along, or has nothing to watch. Set before the first call.
   std::shared_ptr<sandbox::ProtectedWatch> watch;
-  OomWatch memory_kills;                         ///< since the session was last idle
+  OomWatch memory_kills;  ///< since the session was last idle
   std::shared_ptr<sandbox::AuditLog> audit;
-  std::atomic<std::uint64_t> seen_records{0};  ///< of `audit`, in earlier results
+  std::atomic<std::uint64_t> seen_records{0};    ///< of `audit`, in earlier results
   std::atomic<std::uint64_t> seen_decisions{0};  ///< of the egress log, in earlier results
   // Of the last report; for the holder of the step slot.
   std::set<int> known_jobs;  ///< inside pids
   bool may_trace = false;    ///< a text had what turns xtrace on; also in a function
+  int last_status = 0;       ///< what the shell's own $? is
+  bool exports_all = false;  ///< `set -a` is on there
   int last_background = 0;   ///< inside pid of the last job that was put into the background
 
  private:

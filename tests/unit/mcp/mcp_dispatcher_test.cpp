@@ -72,6 +72,39 @@ class DispatcherTest : public ::testing::Test {
   std::vector<JobPtr> jobs_;
 };
 
+TEST_F(DispatcherTest, ToolsOfASourceAreMadeOnceWhenTheyAreNeeded) {
+  int made = 0;
+  auto server = Server::create({}, [&]() -> contract::Result<std::vector<contract::ToolPtr>> {
+    ++made;
+    return std::vector{echo_tool()};
+  });
+  ASSERT_TRUE(server) << server.error().message();
+  core_ = server->core();
+  dispatcher_ = std::make_unique<Dispatcher>(core_, peer_);
+  initialize("2025-11-25");
+  EXPECT_EQ(made, 0);
+  EXPECT_EQ(legacy("tools/list")["result"]["tools"].size(), 1U);
+  EXPECT_EQ(legacy("tools/call", R"({"name":"echo","arguments":{"text":"x"}})").count("result"),
+            1U);
+  EXPECT_EQ(made, 1);
+}
+
+TEST_F(DispatcherTest, ASourceThatFailsFailsTheRequestsThatNeedItsTools) {
+  std::string logged;
+  auto server =
+      Server::create({.log = [&](std::string_view line) { logged += line; }},
+                     []() -> contract::Result<std::vector<contract::ToolPtr>> {
+                       return contract::fail(contract::ErrorCode::NotFound, "no such folder");
+                     });
+  ASSERT_TRUE(server) << server.error().message();
+  core_ = server->core();
+  dispatcher_ = std::make_unique<Dispatcher>(core_, peer_);
+  initialize("2025-11-25");
+  EXPECT_EQ(legacy("tools/list")["error"]["code"], -32603);
+  EXPECT_EQ(legacy("tools/call", R"({"name":"echo"})")["error"]["code"], -32603);
+  EXPECT_THAT(logged, HasSubstr("no such folder"));
+}
+
 TEST_F(DispatcherTest, InitializeAgreesOnAKnownRevisionElseOnTheNewestLegacyOne) {
   for (const std::string version : {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}) {
     EXPECT_EQ(initialize(version)["result"]["protocolVersion"], version);

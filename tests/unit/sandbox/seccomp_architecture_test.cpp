@@ -65,8 +65,8 @@ class SeccompArchitecture : public testing::TestWithParam<Architecture> {
       GTEST_SKIP() << "libseccomp 2.5 exports long programs in two byte orders at once when the "
                       "other machine is a 64-bit one; built there, the order is its own";
     }
-    auto compiled =
-        compile_filter(GetParam().token, policy_named("workspace-write"), {true, true, true, true});
+    auto compiled = compile_filter(
+        GetParam().token, conditions_of(policy_named("workspace-write"), {true, true, true, true}));
     ASSERT_TRUE(compiled) << compiled.error().message();
     program_ = *std::move(compiled);
     if (is_foreign_order(GetParam().token)) {
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Each, SeccompArchitecture, testing::ValuesIn(kAll),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(SeccompArchitectureTest, UnknownOnesAreRefused) {
-  const auto none = compile_filter(0x1234, policy_named("workspace-write"), {});
+  const auto none = compile_filter(0x1234, conditions_of(policy_named("workspace-write"), {}));
   ASSERT_FALSE(none);
   EXPECT_TRUE(none.error().is(contract::ErrorCode::Unsupported));
 }

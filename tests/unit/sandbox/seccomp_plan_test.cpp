@@ -11,8 +11,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <random>
 #include <set>
 
@@ -81,7 +83,7 @@ std::set<std::uint32_t> answers(const Policy& policy, const SeccompSituation& si
                                 const Arguments& arguments) {
   std::set<std::uint32_t> found;
   for (const SeccompRule& rule : seccomp_rules()) {
-    if (applies(rule, policy, situation) && number_of(rule) == number &&
+    if (applies(rule, conditions_of(policy, situation)) && number_of(rule) == number &&
         std::ranges::all_of(rule.tests,
                             [&](const ArgTest& test) { return holds(test, arguments); })) {
       found.insert(error(rule.error));
@@ -145,7 +147,7 @@ TEST(SeccompPlan, EachRuleIsHitByArgumentsMadeForIt) {
                                      .host_sockets_hidden = rule.when == When::SocketsUnixOnly,
                                      .supervised = rule.when == When::Supervised,
                                      .sockets_inside = rule.when == When::SupervisedInside};
-    if (!applies(rule, policy, situation)) {
+    if (!applies(rule, conditions_of(policy, situation))) {
       ADD_FAILURE() << rule.name << " applies nowhere: " << rule.reason;
       continue;
     }
@@ -253,6 +255,23 @@ TEST(SeccompPlan, EveryRuleHasAReasonAndAnError) {
     EXPECT_THAT(rule.error,
                 AnyOf(Eq(EPERM), Eq(ENOSYS), Eq(EOPNOTSUPP), Eq(EAFNOSUPPORT), Eq(EPROTONOSUPPORT)))
         << rule.name;
+  }
+}
+
+TEST(SeccompPlan, TheBuildHasCompiledTheRulesOfEverySituation) {
+  for (const char* name : {"workspace-write", "open-net"}) {
+    for (unsigned int bits = 0; bits < 64; ++bits) {
+      const auto bit = [&](unsigned int number) { return ((bits >> number) & 1U) != 0; };
+      const SeccompSituation situation{bit(0), bit(1), bit(2), bit(3), bit(4), bit(5)};
+      const auto compiled =
+          compile_filter(seccomp_arch_native(), conditions_of(policy_named(name), situation));
+      ASSERT_TRUE(compiled) << compiled.error().message();
+      EXPECT_TRUE(std::ranges::equal(program_for(name, situation), *compiled,
+                                     [](const auto& one, const auto& other) {
+                                       return std::memcmp(&one, &other, sizeof one) == 0;
+                                     }))
+          << name << " situation " << bits;
+    }
   }
 }
 

@@ -15,30 +15,35 @@ TEST(ShellQuote, MakesOneWordThatStandsForItself) {
 }
 
 TEST(DriverScript, NamesItsPlacesQuoted) {
-  const std::string script = driver_script({.read_side = "/a dir/r/",
-                                            .write_side = "/a dir/w/",
-                                            .report = "/a dir/w/report",
+  const std::string script = driver_script({.report = "/a dir/w/report",
                                             .exit_state = "/a dir/w/x",
-                                            .marker = "id.",
                                             .start_nonce = "n0",
                                             .snapshot = "",
                                             .directory = "/it's"});
-  EXPECT_THAT(script, HasSubstr(" __br='/a dir/r/' "));
+  EXPECT_THAT(script, HasSubstr(" >'/a dir/w/report'\n"));
   EXPECT_THAT(script, HasSubstr("|| builtin cd -- '/it'\\''s'\n"));
   EXPECT_THAT(script, Not(HasSubstr(">/dev/null 2>&1\n__bs"))) << "no state to restore";
 }
 
 TEST(DriverScript, RestoresTheStateBeforeItDefinesItsOwn) {
-  const std::string script = driver_script({.read_side = "/r/",
-                                            .write_side = "/w/",
-                                            .report = "/w/report",
+  const std::string script = driver_script({.report = "/w/report",
                                             .exit_state = "/w/x",
-                                            .marker = "id.",
                                             .start_nonce = "n0",
                                             .snapshot = "/r/state",
                                             .directory = "/"});
   EXPECT_LT(script.find("trap __bx EXIT"), script.find("/r/state"));
   EXPECT_LT(script.find("/r/state"), script.find("__bs()"));
+}
+
+TEST(StepLine, NamesItsPlacesQuoted) {
+  EXPECT_EQ(step_line({.nonce = "n1",
+                       .marker = "m.7",
+                       .text = "/a dir/r/t",
+                       .input = "/dev/null",
+                       .output = "/a dir/w/o",
+                       .error = "/it's"}),
+            "__bk= __bq= BAWN_CALL='m.7' __bi=n1;\\. '/a dir/r/t' <'/dev/null' >'/a dir/w/o' "
+            "2>'/it'\\''s';__bd");
 }
 
 TEST(UsableState, LosesWhatWouldKeepADriverFromItsNames) {

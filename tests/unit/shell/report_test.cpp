@@ -10,15 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 
 std::string report(const std::string& nonce, const std::string& status) {
-  std::string text;
-  for (const std::string& field :
-       {nonce, status, std::string("ehimB"), std::string("1"), std::string("0"),
-        std::string("/a dir\nwith lines"), std::string("34"), std::string("1"), std::string("0"),
-        std::string("3"), std::string()}) {
-    text += field;
-    text += '\0';
-  }
-  return text +
+  return nonce + " " + status + " ehimB 10 34 1 0 3//a dir\nwith lines" + std::string(1, '\0') +
          "[1]-  12 Running                 sleep 5 &\n[2]+  34 Stopped                 cat\n" +
          "\1" + nonce + std::string(1, '\0');
 }
@@ -45,14 +37,7 @@ TEST(ReportParser, ReadsAllFields) {
 
 TEST(ReportParser, ReadsAReportWithoutJobs) {
   ReportParser parser;
-  parser.append(
-      std::string("abc\0"
-                  "1\0himB\0"
-                  "0\0"
-                  "1\0/gone\0\0"
-                  "1\0"
-                  "\1abc\0",
-                  29));
+  parser.append(std::string("abc 1 himB 01  1//gone\1abc\0", 27));
   const auto found = parser.take("abc");
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->cwd_missing);
@@ -91,7 +76,7 @@ TEST(ReportParser, TakesTheWholeReportBehindAnInterruptedOne) {
 
 TEST(ReportParser, DropsAFrameWithoutItsFields) {
   ReportParser parser;
-  parser.append(std::string("abc\0\1abc\0", 9));
+  parser.append(std::string("abc 1 himB/\1abc\0", 16));
   EXPECT_FALSE(parser.take("abc"));
   parser.append(report("abc", "2"));
   EXPECT_EQ(parser.take("abc")->status, 2);

@@ -68,6 +68,10 @@ struct ServerOptions {
 
 class Core;
 
+/// Makes a server's tools when they are needed for the first time. May be called again after it
+/// failed; never twice at once.
+using ToolSource = std::function<contract::Result<std::vector<contract::ToolPtr>>()>;
+
 /// Which list a client may have a stale copy of.
 enum class ListKind { Tools, Prompts, Resources };
 
@@ -84,6 +88,10 @@ class Server {
   /// empty server name, or instructions over 2 KiB.
   [[nodiscard]] static contract::Result<Server> create(ServerOptions options,
                                                        std::vector<contract::ToolPtr> tools);
+  /// The same over tools that are made with the first list or call of them, so that the first
+  /// answer need not wait for their schemas. What is wrong with a tool is then the error of the
+  /// requests that need them.
+  [[nodiscard]] static contract::Result<Server> create(ServerOptions options, ToolSource tools);
 
   /// Tells the clients that asked for it. Blocking: no.
   void list_changed(ListKind kind) const;
