@@ -2,6 +2,7 @@
 
 #include "bawn/contract/admission.hpp"
 #include "bawn/contract/confinement.hpp"
+#include "bawn/contract/definition.hpp"
 #include "bawn/contract/json_node.hpp"
 #include "bawn/contract/properties.hpp"
 #include "json_text.hpp"
@@ -46,14 +47,17 @@ Result<std::string> object_schema(std::string_view tool, std::string_view which,
                 fmt::format("tool {}: {} schema: {}", tool, which, why));
   };
   // One quick look is enough for nearly all; a line end would end the message on stdio.
-  if (!scan_message(text, kMaxValues) || text.find_first_of("\r\n") != std::string::npos) {
+  const auto scanned = scan_message(text, kMaxValues);
+  bool of_object = scanned && scanned->members.find("type") == R"("object")";
+  if (!scanned || text.find_first_of("\r\n") != std::string::npos) {
     const auto parsed = contract::parse_json(text);
     if (!parsed) {
       return wrong(parsed.error().message());
     }
+    of_object = contract::is_object_schema(*parsed);
     text = contract::dump_json(*parsed);
   }
-  if (!is_raw_object(text) || raw_members(text).find("type") != R"("object")") {
+  if (!of_object) {
     return wrong("the root must have \"type\": \"object\"");
   }
   return text;

@@ -31,8 +31,9 @@ class Scanner {
   }
 
  private:
-  // Members beyond these make checking for doubles by comparison slow.
-  static constexpr std::size_t kCompared = 16;
+  // Members beyond these make checking for doubles by comparison slow. The output schema of a call
+  // of the shell has about thirty.
+  static constexpr std::size_t kCompared = 48;
   // A number of this length cannot overflow a double.
   static constexpr std::size_t kShortNumber = 64;
 

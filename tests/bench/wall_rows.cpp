@@ -159,6 +159,12 @@ std::vector<Row> wall_rows(const Setup& setup) {
     add(cases, inside, name, target, words, words);
   };
   both("200,000 getpid", 1.05, {steady, "getpid", "200000", file});
+  cases.push_back({.name = "200,000 getpid, under a filter that allows all",
+                   .once =
+                       [words = std::vector<std::string>{steady, "filtered", "200000", file}] {
+                         return timed([&] { return run_bare(words); });
+                       },
+                   .floor = "200,000 getpid, bare"});
   both("20,000 open, stat, close", 1.2, {steady, "open", "20000", file});
   if (has("/usr/bin/git")) {
     const std::string repository = setup.workspace + "/repository";
