@@ -138,7 +138,7 @@ TEST(RemoteResult, GoesOutAgainAsItCameIn) {
   const auto core = Server::create({}, {echo_tool()})->core();
   const auto sent = [&](std::string version) {
     const Era era{.modern = false, .version = std::move(version)};
-    return block(call_result(*core, *core->catalog()->find("echo"), outcome(result), era));
+    return block(call_result(*core, *(*core->catalog())->find("echo"), outcome(result), era));
   };
   const Json newest = sent("2025-11-25");
   EXPECT_EQ(newest["content"], result["content"]);

@@ -30,7 +30,7 @@ Json result_of(const Outcome& outcome, std::string version = "2025-11-25",
                ServerOptions options = {}) {
   const auto core = core_with(std::move(options));
   const Era era{.modern = version == kModernVersion, .version = std::move(version)};
-  return contract::parse_json(call_result(*core, *core->catalog()->find("echo"), outcome, era))
+  return contract::parse_json(call_result(*core, *(*core->catalog())->find("echo"), outcome, era))
       .value();
 }
 

@@ -41,7 +41,7 @@ Json sent(const Outcome& outcome,
           contract::ErrorDisclosure disclosure = contract::ErrorDisclosure::Full) {
   const auto core = Server::create({.disclosure = disclosure}, {echo_tool()})->core();
   const Era era{.modern = false, .version = std::string(kNewestLegacy)};
-  return contract::parse_json(call_result(*core, *core->catalog()->find("echo"), outcome, era))
+  return contract::parse_json(call_result(*core, *(*core->catalog())->find("echo"), outcome, era))
       .value();
 }
 
