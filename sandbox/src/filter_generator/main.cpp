@@ -9,6 +9,10 @@
 #include <map>
 #include <vector>
 
+/// What is compiled for fuzzing calls this at every branch. Only the fuzz driver listens.
+extern "C" [[gnu::no_sanitize_coverage]] void __sanitizer_cov_trace_pc();  // NOLINT
+extern "C" void __sanitizer_cov_trace_pc() {}                              // NOLINT
+
 namespace {
 
 using bawn::sandbox::BpfInstruction;
