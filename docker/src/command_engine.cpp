@@ -17,7 +17,7 @@ class CommandEngine final : public Engine {
   [[nodiscard]] bool uses_socket() const noexcept override { return false; }
 
   [[nodiscard]] Result<EngineVersion> version(const contract::Context& context) override {
-    const Json said = BAWN_TRY(ask_json(context, {"version", "--format", "json"}));
+    const Json said = BAWN_TRY(ask_json(context, {"version", "--format", "{{json .}}"}));
     // Podman alone speaks of its client only; a daemon's own version stands under Server.
     const char* const side =
         said.contains("Server") && said["Server"].is_object() ? "Server" : "Client";

@@ -27,7 +27,9 @@ std::string_view to_string(FileType type) noexcept {
 }
 
 Result<std::shared_ptr<FileAgent>> Warden::file_agent() {
-  return contract::fail(ErrorCode::Unsupported, "this kind of warden opens no files");
+  return contract::fail(ErrorCode::Unsupported,
+                        "file tools do not reach a place that is spoken to over pipes; read and "
+                        "write with bash or exec there");
 }
 
 }  // namespace bawn::sandbox

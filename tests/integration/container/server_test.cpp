@@ -28,11 +28,12 @@ class PlaceServerTest : public OpenPlace {
     ASSERT_EQ(::chmod(workspace_.path().c_str(), 0755), 0);
     connect();
   }
-  void connect() {
+  void connect(std::vector<std::string> more = {}) {
     std::vector<std::string> environment = engine_environment().variables;
     environment.push_back("BAWN_RUNTIME_DIR=" + state_.path().string());
-    auto server =
-        McpPeer::connect({BAWN_PROGRAM, "mcp", "--workspace", workspace_.path()}, environment);
+    std::vector<std::string> words = {BAWN_PROGRAM, "mcp", "--workspace", workspace_.path()};
+    words.insert(words.end(), more.begin(), more.end());
+    auto server = McpPeer::connect(words, environment);
     ASSERT_TRUE(server) << server.error().message();
     server_.emplace(*std::move(server));
   }
@@ -145,6 +146,27 @@ TEST_F(PlaceServerTest, AContainerThatIsRemovedFromOutsideIsSaid) {
   EXPECT_THAT(refusal("bash", {{"command", "true"}, {"place", name}}), HasSubstr("gone"));
   const Json again = call("container_open", open_arguments(name));
   EXPECT_EQ(again.value("isError", false), false) << again;
+}
+
+TEST_F(PlaceServerTest, AContainerThatIsJoinedIsUsedAndLeft) {
+  const std::string theirs = fresh_name();
+  const auto started = engine_says(
+      {"run", "--detach", "--name", theirs, "--network", "none", kImage, "sleep", "600"});
+  ASSERT_EQ(started.exit_code, 0) << started.err;
+  EXPECT_THAT(refusal("container_open", {{"attach", theirs}}), HasSubstr("--join-container"));
+  server_.reset();
+  connect({"--join-container", theirs});
+  const Json opened = call("container_open", {{"attach", theirs}});
+  ASSERT_EQ(opened.value("isError", false), false) << opened;
+  const Json inside = call("bash", {{"command", "cat /proc/1/comm"}, {"place", theirs}});
+  EXPECT_EQ(inside["structuredContent"]["stdout"], "sleep\n");
+  EXPECT_THAT(refusal("read_file", {{"path", "/etc/passwd"}, {"place", theirs}}),
+              HasSubstr("bash or exec"));
+  const Json closed = call("container_close", {{"place", theirs}});
+  EXPECT_EQ(closed["structuredContent"]["removed"], false);
+  EXPECT_TRUE(exists(theirs));
+  EXPECT_TRUE(setup_.engine->remove(contract::Context(), theirs));
+  EXPECT_THAT(refusal("container_open", Json::object()), HasSubstr("attach"));
 }
 
 TEST_F(PlaceServerTest, AKilledServerLeavesNoContainerAndNoProcess) {

@@ -87,6 +87,15 @@ TEST_F(CommandEngineTest, ReadsWhatTheCommandPrints) {
   EXPECT_THAT(*podman->list(context_, "bawn.place"), ::testing::ElementsAre("one", "two"));
 }
 
+TEST_F(CommandEngineTest, AsksForTheVersionAsOldAndNewCommandsUnderstandIt) {
+  // Docker before 23 prints the word "json" for --format json.
+  const auto docker = engine(
+      "[ \"$3\" = '{{json .}}' ] && echo '{\"Server\":{\"Version\":\"20.10\"}}' || echo \"$3\"\n");
+  const auto version = docker->version(context_);
+  ASSERT_TRUE(version) << version.error().message();
+  EXPECT_EQ(version->version, "20.10");
+}
+
 TEST_F(CommandEngineTest, AContainerThatIsNotThereIsNone) {
   const auto podman = engine("echo 'Error: no such container' >&2; exit 125\n");
   const auto found = podman->inspect(context_, "x");
