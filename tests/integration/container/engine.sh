@@ -69,8 +69,12 @@ CONF
     "CONTAINERS_STORAGE_CONF=$folder/storage.conf" "HOME=${HOME:-/}" "PATH=$PATH" >"$folder/variables"
   if [ "$(id -u)" -ne 0 ]; then
     # A short one: with a runroot of more than 50 characters Podman's own clean-up fails, and each
-    # end of a container takes it 20 s.
-    printf 'XDG_RUNTIME_DIR=%s\n' "$(mktemp -d /tmp/bawn-run.XXXXXX)" >>"$folder/variables"
+    # end of a container takes it 20 s. And always the same one: its data base remembers it.
+    local runtime_directory
+    runtime_directory=/tmp/bawn-run-$(printf '%s' "$folder" | cksum | cut -d ' ' -f 1)
+    mkdir -m 0700 "$runtime_directory" 2>/dev/null || [ -O "$runtime_directory" ] ||
+      skip "$runtime_directory belongs to somebody else"
+    printf 'XDG_RUNTIME_DIR=%s\n' "$runtime_directory" >>"$folder/variables"
   fi
   engine=podman
   options=(--log-level=error)
