@@ -29,11 +29,12 @@ command -v curl >/dev/null || give_up "there is no curl to ask dockerd with"
 # Below /tmp: containerd's sockets lie deep in it, and their paths must be short.
 root=$(mktemp -d /tmp/bawn-dockerd.XXXXXX)
 echo "$root" >"$folder/root"
+: >"$root/log"  # there before anybody waits for a line in it
 # The guard ends it when an aborted test run never calls stop.
 setsid timeout --kill-after=20 3600 dockerd --data-root "$root/data" --exec-root "$root/exec" \
   --pidfile "$root/pid" --host "unix://$root/socket" --storage-driver=vfs --bridge=none \
   --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false --userland-proxy=false \
-  --exec-opt native.cgroupdriver=cgroupfs >"$root/log" 2>&1 </dev/null &
+  --exec-opt native.cgroupdriver=cgroupfs >>"$root/log" 2>&1 </dev/null &
 guard=$!
 echo "$guard" >"$root/guard.pid"
 # The daemon says so itself when it listens; the log ends with it when it fails.
