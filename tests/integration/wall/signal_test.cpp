@@ -2,6 +2,7 @@
 #include "bawn/os/poll.hpp"
 #include "bawn/os/procfs.hpp"
 #include "plans.hpp"
+#include "support/numbered_process.hpp"
 #include "support/requirements.hpp"
 #include "support/temp_dir.hpp"
 
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <utility>
 
 namespace {
 
@@ -308,6 +310,27 @@ TEST_P(WallSignalTest, CloseEndsEverythingThoughTheWardenIsStuck) {
   for (const auto& process : held) {
     EXPECT_TRUE(process.exited()) << process.pid();
   }
+}
+
+TEST_P(WallSignalTest, SparesAStrangerWhoGotTheNumberOfWhatEnded) {
+  BAWN_REQUIRE("root");
+  const auto child = start_shell("echo; exec sleep 1000");
+  const int number = child->pid();
+  const int inside = child->inside_pid();
+  const auto started = child->start_time();
+  EXPECT_EQ(signal({Kind::Group, inside, {}, 0, 0}, SIGKILL), 1) << "the control";
+  ASSERT_TRUE(child->wait(within(60s)));
+  bawn::test::await_later_tick(started);
+  const auto stranger = bawn::test::NumberedProcess::start(number);
+  ASSERT_TRUE(stranger) << "the number " << number << " could not be had again";
+  ::setpgid(stranger->pid(), 0);
+  for (const auto& [kind, id] : {std::pair(Kind::Group, inside), std::pair(Kind::Process, inside),
+                                 std::pair(Kind::Session, 0), std::pair(Kind::Group, number),
+                                 std::pair(Kind::Process, number)}) {
+    EXPECT_EQ(signal({kind, id, {}, 0, 0}, SIGKILL), 0);
+  }
+  warden_->close();
+  EXPECT_TRUE(stranger->runs());
 }
 
 TEST_P(WallSignalTest, InsideCannotSignalTheWarden) {
