@@ -28,7 +28,8 @@ install_packages() {
   command -v npm >/dev/null || skip "npm is not installed"
   mkdir -p "$folder"
   cp "$here"/*.mjs "$folder"
-  if [ -x "$folder/node_modules/.bin/node" ] && cmp -s "$here/package-lock.json" "$folder/installed-lock.json"; then
+  if [ -x "$folder/node_modules/.bin/node" ] && [ -d "$folder/schemas" ] &&
+    cmp -s "$here/package-lock.json" "$folder/installed-lock.json"; then
     return 0
   fi
   cp "$here"/package.json "$here"/package-lock.json "$here"/.npmrc "$folder"
@@ -41,6 +42,7 @@ install_packages() {
     exit 1
   fi
   "$folder/node_modules/.bin/node" --version
+  (cd "$folder" && node_modules/.bin/node schemas.mjs schemas)
   cp "$here/package-lock.json" "$folder/installed-lock.json"
 }
 

@@ -30,6 +30,8 @@ struct HttpReply {
 class HttpConnection {
  public:
   explicit HttpConnection(std::uint16_t port);
+  /// To a unix socket.
+  explicit HttpConnection(const std::string& path);
   ~HttpConnection();
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;

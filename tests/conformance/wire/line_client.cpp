@@ -44,6 +44,11 @@ LineClient::ServerEnds LineClient::make_pipes() {
   return {.in = input[0], .out = output[1]};
 }
 
+void LineClient::attach(int to_server, int from_server) {
+  to_server_ = to_server;
+  from_server_ = from_server;
+}
+
 void LineClient::note(std::string_view written) {
   constexpr std::size_t kLongest = 1U << 20U;  // no test sends a valid message that long
   unfinished_ += written;

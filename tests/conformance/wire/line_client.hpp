@@ -45,6 +45,8 @@ class LineClient {
     int out;
   };
   [[nodiscard]] ServerEnds make_pipes();
+  /// Takes two descriptors of a connection that is there.
+  void attach(int to_server, int from_server);
 
  private:
   void note(std::string_view written);

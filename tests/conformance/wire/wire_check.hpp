@@ -4,12 +4,17 @@
 
 #include "bawn/contract/json.hpp"
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 
 namespace bawn::test {
+
+/// Whether the schemas were installed with the official suite, by the test clients.install. Nothing
+/// is checked where they were not.
+[[nodiscard]] bool has_schema(std::string_view revision);
 
 /// What is wrong with `value` under `definition` of a revision's schema; empty when it is valid.
 ///
@@ -40,8 +45,10 @@ class WireCheck {
   [[nodiscard]] std::string response_problem(const contract::Json& message);
   [[nodiscard]] std::string other_problem(const contract::Json& message) const;
 
+  void forget(const contract::Json& id);
+
   std::mutex mutex_;
-  std::map<std::string, Asked> asked_;  // by the id's text; ids may come again
+  std::map<std::string, std::deque<Asked>> asked_;  // by the id's text, which may come again
   std::string agreed_ = "2025-11-25";
   bool modern_ = false;
 };
