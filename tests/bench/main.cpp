@@ -23,7 +23,7 @@ constexpr std::string_view kUsage =
     R"(usage: bawn_bench [OPTIONS]
   --quick          fewer rounds, about 15 s
   --iterations N   exactly N rounds of everything: to see that it works, not to measure
-  --only GROUP     contract, start, wall, calls, files, file-tools, first-answer, memory or output; may be repeated
+  --only GROUP     contract, start, wall, calls, files, file-tools, mcp, first-answer, memory or output; may be repeated
   --bawn PATH      the program under test (default: beside this one)
   --json [FILE]    JSON instead of the table, to standard output or FILE
 exit status: 0 all was measured (targets are shown, not enforced), 1 something was not, 2 bad usage
@@ -34,15 +34,11 @@ struct Group {
   std::vector<Row> (*rows)(const Setup&);
 };
 
-constexpr Group kGroups[] = {{"contract", contract_rows},
-                             {"start", start_rows},
-                             {"wall", wall_rows},
-                             {"calls", call_rows},
-                             {"files", file_rows},
-                             {"file-tools", file_tool_rows},
-                             {"first-answer", first_answer_rows},
-                             {"memory", memory_rows},
-                             {"output", output_rows}};
+constexpr Group kGroups[] = {{"contract", contract_rows}, {"start", start_rows},
+                             {"wall", wall_rows},         {"calls", call_rows},
+                             {"files", file_rows},        {"file-tools", file_tool_rows},
+                             {"mcp", mcp_rows},           {"first-answer", first_answer_rows},
+                             {"memory", memory_rows},     {"output", output_rows}};
 
 struct Options {
   Setup setup;
@@ -65,6 +61,8 @@ std::optional<Options> parse(const std::vector<std::string>& words) {
   options.setup.bawn = beside("bawn");
   options.setup.floor_mcp = beside("floor_mcp");
   options.setup.constant_mcp = beside("constant_mcp");
+  options.setup.floor_http = beside("floor_http");
+  options.setup.constant_http = beside("constant_http");
   options.setup.steady = beside("steady");
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];

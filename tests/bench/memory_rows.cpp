@@ -1,4 +1,5 @@
 #include "groups.hpp"
+#include "http_peer.hpp"
 #include "support/peer_process.hpp"
 
 #include <fmt/format.h>
@@ -75,6 +76,18 @@ Result<Readings> read_server(const Setup& setup) {
   return readings;
 }
 
+/// One reading of a server over HTTP that has answered once.
+void read_http(Row& row, const std::vector<std::string>& argv,
+               const std::vector<std::string>& environment = {}) {
+  auto peer = HttpPeer::start(argv, environment);
+  const auto answered = peer ? peer->ping() : Result<>(std::unexpected(peer.error()));
+  if (!answered) {
+    row.failure = answered.error().message();
+    return;
+  }
+  row.samples.push_back(pss(peer->pid()).value_or(0));
+}
+
 Row row_named(std::string name, std::optional<double> target) {
   return {.group = "memory (proportional set size)",
           .name = std::move(name),
@@ -86,17 +99,24 @@ Row row_named(std::string name, std::optional<double> target) {
 }  // namespace
 
 std::vector<Row> memory_rows(const Setup& setup) {
-  std::vector<Row> rows = {row_named("C program, idle", {}), row_named("bawn mcp, idle", 6),
+  std::vector<Row> rows = {row_named("C program, idle", {}),
+                           row_named("bawn mcp, idle", 6),
                            row_named("one session with warden and bash, in all", {}),
                            row_named("bawn mcp, each further session", 1),
-                           row_named("the same with warden and bash", {})};
+                           row_named("the same with warden and bash", {}),
+                           row_named("Beast alone, idle", {}),
+                           row_named("bawn-http, idle", {})};
   for (int i = 0; i < std::min(kRepeats, setup.rounds_of(kRepeats)); ++i) {
     if (const auto floor = McpPeer::connect({setup.floor_mcp, "constant"})) {
       rows[0].samples.push_back(pss(floor->pid()).value_or(0));
     }
+    read_http(rows[5], {setup.floor_http});
+    read_http(rows[6],
+              {setup.bawn_http(), "--listen", "127.0.0.1:0", "--workspace", setup.workspace},
+              setup.server_environment());
     const auto read = read_server(setup);
     if (!read) {
-      for (std::size_t k = 1; k < rows.size(); ++k) {
+      for (std::size_t k = 1; k <= 4; ++k) {
         rows[k].failure = read.error().message();
       }
       break;

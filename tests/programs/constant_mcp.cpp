@@ -1,11 +1,16 @@
 /// \file
 /// An MCP server of bawn::mcp with one tool that answers the same at once: what the protocol layer
 /// alone costs, for bawn_bench. The tool is called bash so that clients need not know the
-/// difference.
+/// difference. Built twice: on stdio, and over HTTP with its address on standard error.
 
 #include "bawn/mcp/server.hpp"
+#ifdef BAWN_CONSTANT_HTTP
+#include "bawn/mcp/http.hpp"
+#else
 #include "bawn/mcp/stdio.hpp"
+#endif
 
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -29,10 +34,24 @@ class Constant final : public contract::Tool {
   }
 };
 
+#ifdef BAWN_CONSTANT_HTTP
+bool serve(const mcp::Server& server) {
+  mcp::HttpOptions options;
+  options.on_ready = [](std::uint16_t port) {
+    std::fprintf(stderr, "serving at http://127.0.0.1:%u/mcp\n", static_cast<unsigned>(port));
+  };
+  return mcp::serve_http(server, options).has_value();
+}
+#else
+bool serve(const mcp::Server& server) {
+  return mcp::serve_stdio(server, {}).has_value();
+}
+#endif
+
 }  // namespace
 
 int main() {
   const auto server =
       mcp::Server::create({.name = "constant", .version = "1"}, {std::make_shared<Constant>()});
-  return server && mcp::serve_stdio(*server, {}) ? 0 : 1;
+  return server && serve(*server) ? 0 : 1;
 }
