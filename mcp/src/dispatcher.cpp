@@ -259,7 +259,6 @@ void Dispatcher::listen(Request& request, std::vector<JobPtr>& /*jobs*/) {
       honoured[name] = true;
     }
   }
-  constexpr std::size_t kMostUris = 256;
   const Json uris = wanted->value("resourceSubscriptions", Json::array());
   if (options.resource_updates && uris.is_array()) {
     for (const Json& uri : uris) {
@@ -279,6 +278,10 @@ void Dispatcher::listen(Request& request, std::vector<JobPtr>& /*jobs*/) {
                              {"_meta", {{meta::kSubscriptionId, request.id.to_json()}}}});
   if (peer_->is_live(request.id)) {
     refuse(request, RpcCode::InvalidRequest, kLiveId);
+    return;
+  }
+  if (peer_->listens_enough()) {
+    refuse(request, RpcCode::InvalidRequest, "too many subscriptions are open; cancel one");
     return;
   }
   // Sent before it is registered, so that no notification of its comes first.

@@ -185,7 +185,11 @@ void Dispatcher::subscribe(Request& request, std::vector<JobPtr>& /*jobs*/) {
     refuse(request, RpcCode::InvalidParams, "uri must be a string");
     return;
   }
-  peer_->subscribe(*uri);
+  if (!peer_->subscribe(*uri)) {
+    refuse(request, RpcCode::InvalidParams,
+           fmt::format("at most {} resources can be subscribed to", kMostUris));
+    return;
+  }
   reply(request, Json::object());
 }
 

@@ -139,9 +139,19 @@ void Peer::answered(const RequestId& id, const ClientAnswer& answer) {
   answer_came_.notify_all();
 }
 
-void Peer::subscribe(const std::string& uri) {
+bool Peer::subscribe(const std::string& uri) {
   const std::scoped_lock lock(mutex_);
+  if (uris_.size() >= kMostUris && !uris_.contains(uri)) {
+    return false;
+  }
   uris_.insert(uri);
+  return true;
+}
+
+bool Peer::listens_enough() const {
+  constexpr std::size_t kMost = 64;
+  const std::scoped_lock lock(mutex_);
+  return subscriptions_.size() >= kMost;
 }
 
 void Peer::unsubscribe(const std::string& uri) {

@@ -22,6 +22,9 @@
 
 namespace bawn::mcp {
 
+/// Resources that one client may be told of, by one subscription.
+inline constexpr std::size_t kMostUris = 256;
+
 /// What a client wants to be told of.
 struct Interests {
   bool tools = false;
@@ -79,8 +82,8 @@ class Peer {
   /// An answer came; one that nobody waits for is ignored.
   void answered(const RequestId& id, const ClientAnswer& answer);
 
-  /// A legacy client's subscriptions to single resources.
-  void subscribe(const std::string& uri);
+  /// A legacy client's subscriptions to single resources; false for one beyond kMostUris.
+  [[nodiscard]] bool subscribe(const std::string& uri);
   void unsubscribe(const std::string& uri);
   /// Sends a notification to whom it interests here.
   void list_changed(ListKind kind);
@@ -91,6 +94,8 @@ class Peer {
 
   /// Ends every subscription with its result.
   void end_subscriptions();
+  /// True while no further subscription may be opened.
+  [[nodiscard]] bool listens_enough() const;
   /// The client gave up all of its requests: none is answered.
   void cancel_all();
   /// True once `initialize` was agreed on.

@@ -23,6 +23,7 @@ class UniqueFd {
   }
 
   [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
   [[nodiscard]] explicit operator bool() const noexcept { return fd_ >= 0; }
 
  private:

@@ -124,7 +124,8 @@ std::vector<contract::ToolPtr> fixture_tools() {
 
 }  // namespace
 
-/// usage: mcp_fixture_server [--eof-grace-minutes N]
+/// usage: mcp_fixture_server [--eof-grace-minutes N | --listen PATH]; with a path it says "ready"
+/// on standard error once clients can connect.
 int main(int argc, char** argv) {
   const auto server = mcp::Server::create(
       {.name = "fixture", .title = "Fixture", .version = "1.0", .instructions = "For tests."},
@@ -133,6 +134,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   mcp::StdioOptions options;
+  if (argc == 3 && argv[1] == std::string_view("--listen")) {
+    const auto served =
+        mcp::serve_socket(*server, {.path = argv[2]}, [] { std::fputs("ready\n", stderr); });
+    return served ? 0 : 1;
+  }
   if (argc == 3) {
     options.eof_grace = std::chrono::minutes(std::atoi(argv[2]));
   }

@@ -23,7 +23,9 @@ class ServerProcess final : public LineClient {
   void signal(int number) const;
   /// The exit status as of waitpid(2); none when it still runs after `kPatience`.
   std::optional<int> wait();
-  /// What it wrote to its standard error so far.
+  /// Its standard error, non-blocking.
+  [[nodiscard]] int error_fd() const { return err_; }
+  /// What it wrote there so far.
   std::string errors();
   /// VmHWM of proc(5): the most memory that it ever had, in KiB; 0 when it has ended.
   [[nodiscard]] long peak_kib() const;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -20,11 +21,6 @@ using contract::fail;
 using contract::Result;
 
 constexpr int kUnsupportedVersion = -32022;
-
-Error failed(std::string_view what, const RemoteError& error) {
-  return {ErrorCode::ToolFailed,
-          fmt::format("mcp: {}: {} (code {})", what, shown(error.message), error.code)};
-}
 
 bool names_our_version(const Json& versions) {
   return versions.is_array() && std::ranges::find(versions, Json(kModernVersion)) != versions.end();
@@ -52,6 +48,11 @@ bool flag_in(const Json& capabilities, const char* of, const char* name) {
 }
 
 }  // namespace
+
+Error failed(std::string_view what, const RemoteError& error) {
+  return {ErrorCode::ToolFailed,
+          fmt::format("mcp: {}: {} (code {})", what, shown(error.message), error.code)};
+}
 
 Result<std::shared_ptr<Client>> Client::connect(const Context& context, int from_server,
                                                 int to_server, ClientOptions options) {
@@ -113,7 +114,7 @@ void RemoteClient::speak(std::string_view version) {
   channel_->speak(version_);
 }
 
-Json RemoteClient::capabilities() const {
+Json RemoteClient::own_capabilities() const {
   Json capabilities = Json::object();
   if (options_.elicitation) {
     capabilities["elicitation"] = {{"form", Json::object()}, {"url", Json::object()}};
@@ -127,7 +128,7 @@ std::string RemoteClient::meta_text(const std::string& id, bool progress) const 
     members[std::string(meta::kProtocolVersion)] = version_;
     members["io.modelcontextprotocol/clientInfo"] = {{"name", options_.name},
                                                      {"version", options_.version}};
-    members[std::string(meta::kClientCapabilities)] = capabilities();
+    members[std::string(meta::kClientCapabilities)] = own_capabilities();
   }
   if (progress) {
     members[std::string(meta::kProgressToken)] = id;
@@ -202,7 +203,7 @@ Result<bool> RemoteClient::probe(const Context& context) {
 
 Result<> RemoteClient::shake_hands(const Context& context) {
   const Json params = {{"protocolVersion", kNewestLegacy},
-                       {"capabilities", capabilities()},
+                       {"capabilities", own_capabilities()},
                        {"clientInfo", {{"name", options_.name}, {"version", options_.version}}}};
   const std::string text = contract::dump_json(params);
   const auto answer = BAWN_TRY(ask(
@@ -233,7 +234,9 @@ void RemoteClient::take_server(const Json& result, const Json& info) {
   server_info_ = info.is_object() ? info : Json();
   const Json words = result.value("instructions", Json());
   instructions_ = words.is_string() ? words.get<std::string>() : "";
-  list_changes_ = flag_in(result.value("capabilities", Json()), "tools", "listChanged");
+  const Json declared = result.value("capabilities", Json());
+  capabilities_ = declared.is_object() ? declared : Json::object();
+  list_changes_ = flag_in(capabilities_, "tools", "listChanged");
 }
 
 void RemoteClient::notified(const std::string& method, const Json& params) {
@@ -375,48 +378,56 @@ void RemoteClient::drop(const std::string& name, const Error& why) const {
   }
 }
 
-Result<ListedTools> RemoteClient::read_list(const Context& context) {
+Result<std::vector<Json>> RemoteClient::pages(const Context& context, const std::string& method,
+                                              const char* member) {
   constexpr std::size_t kMostPages = 64;
-  ListedTools tools;
-  std::set<std::string> names;
+  std::vector<Json> entries;
   std::set<std::string> cursors;
-  Request request{.method = "tools/list", .deadline = soon()};
+  Request request{.method = method, .deadline = soon()};
   for (std::size_t page = 0; page < kMostPages; ++page) {
-    const auto answer = BAWN_TRY(ask(context, request));
+    auto answer = BAWN_TRY(ask(context, request));
     if (!answer) {
-      return std::unexpected(failed("tools/list", answer.error()));
+      return std::unexpected(failed(method, answer.error()));
     }
-    const Json list = answer->is_object() ? answer->value("tools", Json()) : Json();
+    Json list = answer->is_object() ? answer->value(member, Json()) : Json();
     if (!list.is_array()) {
-      return fail(ErrorCode::ToolFailed, "mcp: tools/list: there is no list of tools");
+      return fail(ErrorCode::ToolFailed,
+                  fmt::format("mcp: {}: there is no list of {}", method, member));
     }
-    for (const Json& entry : list) {
-      ListedTool tool = BAWN_TRY(listed_tool(options_, entry));
-      if (!names.insert(tool.remote_name).second) {
-        return fail(ErrorCode::ToolFailed, fmt::format("mcp: tools/list: two tools are named {}",
-                                                       shown(tool.remote_name)));
-      }
-      if (channel_->has_headers()) {
-        auto mirrored = mirrored_arguments(entry["inputSchema"]);
-        if (!mirrored) {
-          drop(tool.remote_name, mirrored.error());
-          continue;
-        }
-        tool.mirrored = *std::move(mirrored);
-      }
-      tools.push_back(std::move(tool));
-    }
+    std::ranges::move(list, std::back_inserter(entries));
     const Json cursor = answer->value("nextCursor", Json());
     if (!cursor.is_string()) {
-      return tools;
+      return entries;
     }
     if (!cursors.insert(cursor.get<std::string>()).second) {
-      return fail(ErrorCode::ToolFailed, "mcp: tools/list: its pages go in a circle");
+      return fail(ErrorCode::ToolFailed, fmt::format("mcp: {}: its pages go in a circle", method));
     }
     request.members = "\"cursor\":" + contract::dump_json(cursor);
     request.deadline = soon();
   }
-  return fail(ErrorCode::ToolFailed, "mcp: tools/list: there are too many pages");
+  return fail(ErrorCode::ToolFailed, fmt::format("mcp: {}: there are too many pages", method));
+}
+
+Result<ListedTools> RemoteClient::read_list(const Context& context) {
+  ListedTools tools;
+  std::set<std::string> names;
+  for (const Json& entry : BAWN_TRY(pages(context, "tools/list", "tools"))) {
+    ListedTool tool = BAWN_TRY(listed_tool(options_, entry));
+    if (!names.insert(tool.remote_name).second) {
+      return fail(ErrorCode::ToolFailed,
+                  fmt::format("mcp: tools/list: two tools are named {}", shown(tool.remote_name)));
+    }
+    if (channel_->has_headers()) {
+      auto mirrored = mirrored_arguments(entry["inputSchema"]);
+      if (!mirrored) {
+        drop(tool.remote_name, mirrored.error());
+        continue;
+      }
+      tool.mirrored = *std::move(mirrored);
+    }
+    tools.push_back(std::move(tool));
+  }
+  return tools;
 }
 
 }  // namespace bawn::mcp

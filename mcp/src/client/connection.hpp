@@ -35,6 +35,9 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   [[nodiscard]] const std::string& version() const noexcept override { return version_; }
   [[nodiscard]] const Json& server_info() const noexcept override { return server_info_; }
   [[nodiscard]] const std::string& instructions() const noexcept override { return instructions_; }
+  [[nodiscard]] const Json& capabilities() const noexcept override { return capabilities_; }
+  [[nodiscard]] contract::Result<RemoteFeatures> features(
+      const contract::Context& context) override;
   [[nodiscard]] contract::Result<std::vector<contract::ToolPtr>> tools(
       const contract::Context& context) override;
   [[nodiscard]] contract::Result<std::vector<contract::ToolPtr>> await(
@@ -58,6 +61,15 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   /// Also asks again, once, where a server wants another revision or forgot the session.
   [[nodiscard]] contract::Result<RemoteAnswer> ask(const contract::Context& context,
                                                    const Request& request);
+  /// The entries of a list that has `member`, of all its pages.
+  ///
+  /// Errors: ToolFailed for pages without such a list, in a circle or without an end, and for the
+  /// server's own error.
+  [[nodiscard]] contract::Result<std::vector<Json>> pages(const contract::Context& context,
+                                                          const std::string& method,
+                                                          const char* member);
+  /// When a request that is made now has taken too long.
+  [[nodiscard]] Clock::time_point soon() const;
   [[nodiscard]] bool modern() const noexcept { return modern_; }
   [[nodiscard]] ToolList& list() noexcept { return list_; }
   /// After a call: what it changed in the list of tools is read when the call returns.
@@ -80,8 +92,7 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   void drop(const std::string& name, const contract::Error& why) const;
   [[nodiscard]] std::vector<contract::ToolPtr> as_tools(const ListedTools& listed);
   [[nodiscard]] std::string meta_text(const std::string& id, bool progress) const;
-  [[nodiscard]] Json capabilities() const;
-  [[nodiscard]] Clock::time_point soon() const;
+  [[nodiscard]] Json own_capabilities() const;
 
   const ClientOptions options_;
   std::shared_ptr<Channel> channel_;
@@ -89,6 +100,7 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   bool list_changes_ = false;  ///< the server says when it does
   std::string version_;
   Json server_info_;
+  Json capabilities_;
   std::string instructions_;
   std::mutex handshake_mutex_;
   std::atomic<std::uint64_t> handshakes_ = 0;
@@ -101,6 +113,9 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   bool listen_over_ = false;
   std::thread listener_;
 };
+
+/// A server's error as one of ours.
+[[nodiscard]] contract::Error failed(std::string_view what, const RemoteError& error);
 
 /// Checks one entry of the list; the sentence of what is wrong else.
 [[nodiscard]] contract::Result<ListedTool> listed_tool(const ClientOptions& options,

@@ -24,6 +24,14 @@ using contract::ErrorCode;
 using contract::fail;
 using contract::Result;
 
+// Of lines that the server has not read yet.
+constexpr std::size_t kMostWaiting = std::size_t{8} << 20U;
+
+void add_one(int event_fd) {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(event_fd, &one, sizeof one);
+}
+
 UniqueFd duplicate(int fd) {
   return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
@@ -35,11 +43,12 @@ Result<std::shared_ptr<Channel>> Wire::open(int from_server, int to_server,
   UniqueFd in = duplicate(from_server);
   UniqueFd out = duplicate(to_server);
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!in || !out || !stop) {
+  UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!in || !out || !stop || !wake) {
     return std::unexpected(Error::from_errno(errno, "fcntl", "the server's pipes"));
   }
-  const std::shared_ptr<Wire> wire(
-      new Wire(std::move(in), std::move(out), std::move(stop), options, std::move(notify)));
+  const std::shared_ptr<Wire> wire(new Wire(std::move(in), std::move(out), std::move(stop),
+                                            std::move(wake), options, std::move(notify)));
   try {
     wire->reader_ = std::thread([raw = wire.get()] { raw->read_all(); });
   } catch (const std::system_error&) {
@@ -48,11 +57,12 @@ Result<std::shared_ptr<Channel>> Wire::open(int from_server, int to_server,
   return wire;
 }
 
-Wire::Wire(UniqueFd in, UniqueFd out, UniqueFd stop, const ClientOptions& options,
+Wire::Wire(UniqueFd in, UniqueFd out, UniqueFd stop, UniqueFd wake, const ClientOptions& options,
            OnNotification notify)
     : in_(std::move(in)),
-      out_(std::move(out)),
+      out_(std::make_unique<LineWriter>(std::move(out), kMostWaiting)),
       stop_(std::move(stop)),
+      wake_(std::move(wake)),
       options_(options),
       notify_(std::move(notify)) {}
 
@@ -68,12 +78,11 @@ void Wire::close() {
     const std::scoped_lock lock(mutex_);
     closed_ = true;
   }
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(stop_.get(), &one, sizeof one);
+  add_one(stop_.get());
   changed_.notify_all();
-  // The server's end of input. A writer that waits was just woken.
+  // The server's end of input.
   const std::scoped_lock lock(write_mutex_);
-  out_ = UniqueFd();
+  out_.reset();
 }
 
 std::string Wire::next_id() {
@@ -95,6 +104,11 @@ Result<RemoteAnswer> Wire::ask(const contract::Context& context, const Request& 
   const std::string line = fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":"{}","params":{}}})",
                                        id, request.method, request.params(id));
   const auto sent = write(line);
+  if (!sent && sent.error().code() == ErrorCode::ResourceExhausted) {
+    const std::scoped_lock lock(mutex_);
+    pending_.erase(id);
+    return std::unexpected(sent.error());
+  }
   const auto ready = [&] {
     return closed_ || pending->answer || !pending->progress.empty() || !pending->questions.empty();
   };
@@ -152,46 +166,69 @@ Result<> Wire::tell(std::string_view method, const Json& params) {
 }
 
 Result<> Wire::write(std::string line) {
-  line += '\n';
   const std::scoped_lock lock(write_mutex_);
-  if (!out_) {
+  if (out_ == nullptr) {
     return fail(ErrorCode::Closed, kClosed);
   }
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    // A server that does not read must not hold us when the connection is closed.
-    std::array<pollfd, 2> entries = {pollfd{.fd = out_.get(), .events = POLLOUT, .revents = 0},
-                                     pollfd{.fd = stop_.get(), .events = POLLIN, .revents = 0}};
-    if (::poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) {
+  if (out_->full()) {
+    return fail(ErrorCode::ResourceExhausted, "mcp: the server does not read what it is sent");
+  }
+  switch (out_->send(std::move(line))) {
+    case LineWriter::State::Broken:
       return fail(ErrorCode::Closed, kClosed);
-    }
-    if (entries[1].revents != 0) {
-      return fail(ErrorCode::Closed, kClosed);
-    }
-    if (entries[0].revents == 0) {
-      continue;
-    }
-    // A pipe that is writable takes PIPE_BUF bytes without blocking.
-    constexpr std::size_t kAtOnce = 4096;
-    const ssize_t written = ::write(out_.get(), rest.data(), std::min(rest.size(), kAtOnce));
-    if (written < 0 && errno != EAGAIN && errno != EINTR) {
-      return fail(ErrorCode::Closed, kClosed);
-    }
-    rest.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+    case LineWriter::State::Waiting:
+      add_one(wake_.get());
+      return {};
+    case LineWriter::State::Clear:
+      return {};
   }
   return {};
 }
 
+int Wire::waiting_output() {
+  const std::scoped_lock lock(write_mutex_);
+  return out_ != nullptr && !out_->clear() ? out_->fd() : -1;
+}
+
+void Wire::flush_output() {
+  const std::scoped_lock lock(write_mutex_);
+  if (out_ != nullptr) {
+    static_cast<void>(out_->flush());
+  }
+}
+
+bool Wire::forgive(std::string_view what) {
+  constexpr std::size_t kMost = 100;
+  if (++nonsense_ > kMost) {
+    log("the server prints what is no message, again and again: the connection is closed");
+    return false;
+  }
+  log(what);
+  return true;
+}
+
 void Wire::read_all() {
   LineReader reader(options_.max_line_bytes);
-  while (true) {
-    std::array<pollfd, 2> entries = {pollfd{.fd = in_.get(), .events = POLLIN, .revents = 0},
-                                     pollfd{.fd = stop_.get(), .events = POLLIN, .revents = 0}};
+  bool reading = true;
+  while (reading) {
+    std::array<pollfd, 4> entries = {
+        pollfd{.fd = in_.get(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = stop_.get(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = wake_.get(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = waiting_output(), .events = POLLOUT, .revents = 0}};
     if (::poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) {
       break;
     }
     if (entries[1].revents != 0) {
       break;
+    }
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto cleared = ::read(wake_.get(), &count, sizeof count);
+    if (entries[3].revents != 0) {
+      flush_output();
+    }
+    if (entries[0].revents == 0) {
+      continue;
     }
     const auto space = reader.prepare();
     const ssize_t got = ::read(in_.get(), space.data(), space.size());
@@ -203,10 +240,11 @@ void Wire::read_all() {
     }
     reader.commit(static_cast<std::size_t>(got));
     while (const auto line = reader.next()) {
-      if (line->too_long) {
-        log("the server sent a message that is too long; it was skipped");
-      } else {
-        accept(line->text);
+      reading = line->too_long
+                    ? forgive("the server sent a message that is too long; it was skipped")
+                    : accept(line->text);
+      if (!reading) {
+        break;
       }
     }
   }
@@ -217,17 +255,17 @@ void Wire::read_all() {
   changed_.notify_all();
 }
 
-void Wire::accept(std::string_view line) {
+bool Wire::accept(std::string_view line) {
   const auto message = contract::parse_json(line);
   if (!message || !message->is_object()) {
-    log("the server printed a line that is no message; it was skipped");
-    return;
+    return forgive("the server printed a line that is no message; it was skipped");
   }
   if (message->contains("method")) {
     accept_request(*message);
   } else {
     accept_answer(*message);
   }
+  return true;
 }
 
 void Wire::accept_answer(const Json& message) {
@@ -252,8 +290,8 @@ void Wire::accept_request(const Json& message) {
     const Json token = params.value("progressToken", Json());
     const std::scoped_lock lock(mutex_);
     const auto found = token.is_string() ? pending_.find(token.get<std::string>()) : pending_.end();
-    constexpr std::size_t kMostWaiting = 64;
-    if (found != pending_.end() && found->second->progress.size() < kMostWaiting) {
+    constexpr std::size_t kMostSigns = 64;
+    if (found != pending_.end() && found->second->progress.size() < kMostSigns) {
       found->second->progress.push_back(params);
       changed_.notify_all();
     }
@@ -270,7 +308,8 @@ void Wire::accept_request(const Json& message) {
         asking.push_back(pending);
       }
     }
-    if (asking.size() == 1) {
+    constexpr std::size_t kMostQuestions = 16;
+    if (asking.size() == 1 && asking.front()->questions.size() < kMostQuestions) {
       asking.front()->questions.push_back(message);
       changed_.notify_all();
       return;

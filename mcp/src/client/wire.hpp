@@ -7,6 +7,7 @@
 #include "bawn/mcp/client.hpp"
 #include "client/channel.hpp"
 #include "stdio/line_reader.hpp"
+#include "stdio/line_writer.hpp"
 #include "unique_fd.hpp"
 
 #include <condition_variable>
@@ -44,23 +45,31 @@ class Wire final : public Channel {
   };
   using PendingPtr = std::shared_ptr<Pending>;
 
-  Wire(UniqueFd in, UniqueFd out, UniqueFd stop, const ClientOptions& options,
+  Wire(UniqueFd in, UniqueFd out, UniqueFd stop, UniqueFd wake, const ClientOptions& options,
        OnNotification notify);
   [[nodiscard]] std::string next_id();
   void read_all();
-  void accept(std::string_view line);
+  [[nodiscard]] bool accept(std::string_view line);
   void accept_request(const Json& message);
   void accept_answer(const Json& message);
   void serve(const PendingPtr& pending, const RequestHooks& hooks,
              std::unique_lock<std::mutex>& lock);
+  /// Queues it: never waits for the server. Errors: Closed; ResourceExhausted when the server has
+  /// long read nothing, and then nothing of the line was sent.
   [[nodiscard]] contract::Result<> write(std::string line);
+  /// What waits to be written to; -1 when nothing does.
+  [[nodiscard]] int waiting_output();
+  void flush_output();
+  /// A line that is no message; false when there were too many.
+  [[nodiscard]] bool forgive(std::string_view what);
   void answer(const Json& id, const Json& result);
   void refuse(const Json& id);
   void log(std::string_view line) const;
 
   const UniqueFd in_;
-  UniqueFd out_;  // under write_mutex_
+  std::unique_ptr<LineWriter> out_;  // under write_mutex_; null once it is closed
   const UniqueFd stop_;
+  const UniqueFd wake_;  // something waits to be written
   const ClientOptions& options_;
   const OnNotification notify_;
   std::mutex write_mutex_;
@@ -68,6 +77,7 @@ class Wire final : public Channel {
   std::condition_variable_any changed_;
   bool closed_ = false;
   std::uint64_t last_ = 0;
+  std::size_t nonsense_ = 0;  // of the reader
   std::map<std::string, PendingPtr> pending_;
   std::thread reader_;
 };

@@ -2,6 +2,7 @@
 
 #include "bawn/contract/json.hpp"
 #include "http/access.hpp"
+#include "http/request.hpp"
 #include "lower_case.hpp"
 #include "raw_json.hpp"
 
@@ -33,73 +34,10 @@ namespace http = beast::http;
 using asio::awaitable;
 using Clock = std::chrono::steady_clock;
 using Parser = http::request_parser<http::string_body>;
-using Fields = http::request<http::string_body>;
-using Reply = http::response<http::string_body>;
+using Fields = HttpRequest;
+using Reply = HttpReply;
 
 constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
-constexpr const char* kJson = "application/json";
-
-std::string_view view(beast::string_view text) {
-  return {text.data(), text.size()};
-}
-
-std::optional<std::string> header(const Fields& request, std::string_view name) {
-  const auto found = request.find(beast::string_view(name.data(), name.size()));
-  return found == request.end() ? std::nullopt : std::optional(std::string(view(found->value())));
-}
-
-/// What the client can read; without the header, anything.
-struct Accepts {
-  bool json = true;
-  bool stream = true;
-};
-
-Accepts accepts_of(const Fields& request) {
-  const auto value = header(request, "Accept");
-  if (!value) {
-    return {};
-  }
-  const std::string text = lower_case(*value);
-  const auto has = [&](const char* type) { return text.find(type) != std::string::npos; };
-  const bool any = has("*/*");
-  return {.json = any || has(kJson) || has("application/*"),
-          .stream = any || has("text/event-stream") || has("text/*")};
-}
-
-HttpFacts facts_of(const Fields& request, bool session) {
-  HttpFacts facts{.version_header = header(request, "MCP-Protocol-Version"),
-                  .session = session,
-                  .method_header = header(request, "Mcp-Method"),
-                  .name_header = header(request, "Mcp-Name"),
-                  .parameters = {}};
-  for (const auto& field : request) {
-    const std::string name = lower_case(view(field.name_string()));
-    if (name.starts_with("mcp-param-")) {
-      facts.parameters[name] = std::string(view(field.value()));
-    }
-  }
-  return facts;
-}
-
-std::string sse_frame(std::string_view line) {
-  return fmt::format("event: message\ndata: {}\n\n", line);
-}
-
-/// A refusal before anything was dispatched.
-Reply refusal(http::status status, const std::string& why) {
-  Reply reply(status, 11);
-  reply.set(http::field::content_type, kJson);
-  reply.body() = error_line(std::nullopt, {.code = RpcCode::InvalidRequest, .message = why});
-  return reply;
-}
-
-Reply health() {
-  Reply reply(http::status::ok, 11);
-  reply.set(http::field::content_type, "text/plain");
-  reply.set(http::field::cache_control, "no-store");
-  reply.body() = "serving\n";
-  return reply;
-}
 
 /// What a waiting request is woken by; outlives it, since threads of calls may still hold it.
 struct Signal {
@@ -123,14 +61,14 @@ struct Closing {
 
 class Connection {
  public:
-  Connection(asio::ip::tcp::socket socket, std::shared_ptr<HttpFront> front)
+  Connection(HttpSocket socket, std::shared_ptr<HttpFront> front)
       : stream_(std::move(socket)), front_(std::move(front)) {}
 
   awaitable<void> run() {
     while (!front_->stopping && co_await next_request()) {
     }
     beast::error_code ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    stream_.socket().shutdown(HttpSocket::shutdown_send, ignored);
     if (drain_) {
       co_await drain();
     }
@@ -201,12 +139,14 @@ class Connection {
       // Before all else: whoever watches over a container has no token and names the pod's address.
       return health();
     }
-    if (!is_allowed_host(header(request, "Host").value_or(""), options)) {
+    // A path has no name that could be rebound, and no page of a browser reaches it.
+    const bool local = !options.unix_path.empty();
+    if (!local && !is_allowed_host(header(request, "Host").value_or(""), options)) {
       return refusal(http::status::forbidden,
                      "the Host header names a host that is not allowed here");
     }
     const auto origin = header(request, "Origin");
-    if (origin && !is_allowed_origin(*origin, options)) {
+    if (origin && (local || !is_allowed_origin(*origin, options))) {
       return refusal(http::status::forbidden, "requests of this Origin are not allowed");
     }
     const auto account = account_of(header(request, "Authorization").value_or(""), options);
@@ -230,8 +170,8 @@ class Connection {
                        (session && (request.method() == http::verb::get ||
                                     request.method() == http::verb::delete_));
     if (!known) {
-      Reply reply =
-          refusal(http::status::method_not_allowed, "GET and DELETE need the id of a session");
+      Reply reply = refusal(http::status::method_not_allowed,
+                            "the endpoint takes POST, and GET and DELETE with the id of a session");
       reply.set(http::field::allow, "POST");
       return reply;
     }
@@ -358,6 +298,10 @@ class Connection {
     const bool begins = session == nullptr && method == R"("initialize")";
     std::shared_ptr<Dispatcher> dispatcher;
     Waiting waiting{.peer = nullptr, .outlet = outlet, .signal = signal};
+    if (begins && !front_->make_room()) {
+      co_return co_await refuse(
+          refusal(http::status::service_unavailable, "too many sessions are in use"));
+    }
     if (begins) {
       session = front_->make_session(account_);
     }
@@ -380,7 +324,8 @@ class Connection {
     for (JobPtr& job : jobs) {
       front_->workers->add(std::move(job));
     }
-    const bool wants_answer = !body.starts_with('{') ||
+    // What is neither a request nor a notification was refused, and is answered too.
+    const bool wants_answer = outlet->answered() || !body.starts_with('{') ||
                               !scan_message(body, kMaxValues).has_value() ||
                               (raw.members.contains("id") && method.has_value());
     const Accepts accepts = accepts_of(request);
@@ -479,7 +424,7 @@ class Connection {
 
   /// Notices that the client closed its end while it waits.
   awaitable<void> watch(std::shared_ptr<Signal> signal) {
-    auto [failed] = co_await stream_.socket().async_wait(asio::ip::tcp::socket::wait_read, kToken);
+    auto [failed] = co_await stream_.socket().async_wait(HttpSocket::wait_read, kToken);
     if (!failed) {
       char byte = 0;
       const auto got = ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -548,7 +493,7 @@ class Connection {
     co_return !failed;
   }
 
-  beast::tcp_stream stream_;
+  beast::basic_stream<asio::generic::stream_protocol> stream_;
   beast::flat_buffer buffer_;
   const std::shared_ptr<HttpFront> front_;
   std::string account_;
@@ -557,7 +502,7 @@ class Connection {
 
 }  // namespace
 
-awaitable<void> serve_connection(asio::ip::tcp::socket socket, std::shared_ptr<HttpFront> front) {
+awaitable<void> serve_connection(HttpSocket socket, std::shared_ptr<HttpFront> front) {
   ++front->connections;
   // On the heap: the watching coroutine refers to it, and is gone only after a turn of the loop.
   auto connection = std::make_unique<Connection>(std::move(socket), front);

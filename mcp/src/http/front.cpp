@@ -55,13 +55,35 @@ HttpSessionPtr HttpFront::make_session(const std::string& account) const {
   return session;
 }
 
-void HttpFront::add(const HttpSessionPtr& session) {
+bool HttpFront::make_room() {
   forget_idle();
-  if (sessions_.size() >= options.max_sessions) {
-    const auto oldest = std::ranges::min_element(
-        sessions_, {}, [](const auto& entry) { return entry.second->used; });
-    end(HttpSessionPtr(oldest->second));
+  if (sessions_.size() < options.max_sessions) {
+    return true;
   }
+  std::map<std::string, std::size_t> held;
+  for (const auto& [id, session] : sessions_) {
+    ++held[session->account];
+  }
+  // Nobody drives out another's sessions by opening many.
+  HttpSessionPtr going;
+  for (const auto& [id, session] : sessions_) {
+    const auto before = [&] {
+      const std::size_t mine = held[session->account];
+      const std::size_t other = held[going->account];
+      return mine != other ? mine > other : session->used < going->used;
+    };
+    if (!session->peer->has_live() && (going == nullptr || before())) {
+      going = session;
+    }
+  }
+  if (going == nullptr) {
+    return false;
+  }
+  end(going);
+  return true;
+}
+
+void HttpFront::add(const HttpSessionPtr& session) {
   sessions_.emplace(session->id, session);
 }
 

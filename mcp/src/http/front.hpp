@@ -45,6 +45,9 @@ class HttpFront {
   /// A session that add() makes known once `initialize` succeeded. Null when the system has no
   /// randomness.
   [[nodiscard]] HttpSessionPtr make_session(const std::string& account) const;
+  /// Ends a session when there are too many: of the account that has the most, the one that was
+  /// used least recently and has no request in flight. False when there is none to end.
+  [[nodiscard]] bool make_room();
   void add(const HttpSessionPtr& session);
   /// Null for one that is unknown, over, or another account's.
   [[nodiscard]] HttpSessionPtr find(const std::string& id, const std::string& account);

@@ -22,6 +22,11 @@ HttpOutlet::Taken HttpOutlet::take() {
   return taken;
 }
 
+bool HttpOutlet::answered() {
+  const std::scoped_lock lock(mutex_);
+  return answer_.has_value();
+}
+
 std::optional<Outlet::Clock::time_point> HttpOutlet::tick_due() {
   const std::scoped_lock lock(mutex_);
   return tick_;

@@ -37,6 +37,8 @@ class HttpOutlet final : public Outlet {
   HttpOutlet(bool streams, std::size_t max_bytes, std::function<void()> wake);
 
   [[nodiscard]] Taken take();
+  /// The answer is there.
+  [[nodiscard]] bool answered();
   /// When Peer::tick() is due; none when it was not asked for.
   [[nodiscard]] std::optional<Clock::time_point> tick_due();
   void clear_tick();

@@ -1,23 +1,23 @@
 #include "bawn/mcp/http.hpp"
 #include "exchange.hpp"
-#include "http/access.hpp"
 #include "http/connection.hpp"
 #include "http/front.hpp"
+#include "http/listener.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -32,56 +32,21 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::awaitable;
-using asio::ip::tcp;
-using contract::Error;
-using contract::ErrorCode;
-using contract::fail;
 using contract::Result;
 using Clock = std::chrono::steady_clock;
-
-Error system_error(const boost::system::error_code& code, const char* call, std::string what) {
-  return Error::from_errno(code.value(), call, std::move(what));
-}
-
-Result<tcp::acceptor> listen_at(asio::io_context& io, const HttpOptions& options) {
-  boost::system::error_code failed;
-  const auto address = asio::ip::make_address(options.address, failed);
-  if (failed) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("{} is not an IP address", options.address));
-  }
-  if (!is_loopback(options.address) && options.tokens.empty() && !options.open_to_all) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("{} can be reached by other machines: give a file of bearer tokens, "
-                            "or say that everybody may call",
-                            options.address));
-  }
-  const std::string what = fmt::format("listening at {}:{}", options.address, options.port);
-  const tcp::endpoint endpoint(address, options.port);
-  tcp::acceptor acceptor(io);
-  if (acceptor.open(endpoint.protocol(), failed)) {
-    return std::unexpected(system_error(failed, "socket", what));
-  }
-  ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);  // no other thread is there yet
-  acceptor.native_non_blocking(true, failed);
-  acceptor.set_option(tcp::acceptor::reuse_address(true), failed);
-  if (acceptor.bind(endpoint, failed)) {
-    return std::unexpected(system_error(failed, "bind", what));
-  }
-  if (acceptor.listen(tcp::socket::max_listen_connections, failed)) {
-    return std::unexpected(system_error(failed, "listen", what));
-  }
-  return acceptor;
-}
 
 /// The thread that serves the connections, and the way to its end.
 class HttpService {
  public:
   HttpService(const Server& server, const HttpOptions& options)
-      : front_(std::make_shared<HttpFront>(server.core(), options)), signals_(io_), room_(io_) {}
+      : front_(std::make_shared<HttpFront>(server.core(), options)),
+        signals_(io_),
+        room_(io_),
+        arrivals_(io_) {}
 
   Result<HttpEnd> serve() {
-    acceptor_.emplace(BAWN_TRY(listen_at(io_, front_->options)));
+    listener_.emplace(BAWN_TRY(Listener::open(front_->options)));
+    arrivals_.assign(listener_->fd());
     room_.expires_at(Clock::time_point::max());
     front_->on_change = [this] { changed(); };
     if (front_->options.handle_signals) {
@@ -99,13 +64,14 @@ class HttpService {
     const auto work = asio::make_work_guard(io_);
     std::thread thread([this] { io_.run(); });
     if (front_->options.on_ready) {
-      front_->options.on_ready(acceptor_->local_endpoint().port());
+      front_->options.on_ready(listener_->port());
     }
     wait_for_end();
     const HttpEnd end = wind_down();
     io_.stop();
     thread.join();
     front_->on_change = nullptr;
+    arrivals_.release();
     return end;
   }
 
@@ -117,14 +83,13 @@ class HttpService {
         co_await room_.async_wait(token);
         continue;
       }
-      auto [failed] = co_await acceptor_->async_wait(tcp::acceptor::wait_read, token);
+      auto [failed] =
+          co_await arrivals_.async_wait(asio::posix::stream_descriptor::wait_read, token);
       if (failed || front_->stopping) {
         break;
       }
-      // Asio's own accept leaves the descriptor open across exec.
-      const int fd =
-          ::accept4(acceptor_->native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (fd < 0) {
+      UniqueFd connection = listener_->accept();
+      if (!connection) {
         const int error = errno;
         // Out of descriptors or memory: better when a connection has ended.
         if ((error == EMFILE || error == ENFILE || error == ENOMEM) && front_->connections > 0) {
@@ -133,10 +98,13 @@ class HttpService {
         }
         continue;
       }
-      boost::system::error_code ignored;
-      tcp::socket socket(io_);
-      socket.assign(acceptor_->local_endpoint().protocol(), fd, ignored);
-      socket.set_option(tcp::no_delay(true), ignored);
+      boost::system::error_code unusable;
+      HttpSocket socket(io_);
+      const int fd = connection.release();
+      if (socket.assign({listener_->family(), 0}, fd, unusable)) {
+        ::close(fd);
+        continue;
+      }
       asio::co_spawn(io_, serve_connection(std::move(socket), front_), asio::detached);
     }
   }
@@ -181,7 +149,8 @@ class HttpService {
     on_thread([this] {
       boost::system::error_code ignored;
       front_->stopping = true;
-      acceptor_->close(ignored);
+      arrivals_.cancel(ignored);
+      ::shutdown(listener_->fd(), SHUT_RD);  // who still connects is refused
       for (const auto& peer : front_->peers()) {
         peer->end_subscriptions();
       }
@@ -211,7 +180,8 @@ class HttpService {
   const std::shared_ptr<HttpFront> front_;
   asio::signal_set signals_;
   asio::steady_timer room_;
-  std::optional<tcp::acceptor> acceptor_;
+  std::optional<Listener> listener_;
+  asio::posix::stream_descriptor arrivals_;  // the listener's descriptor, which it does not own
   std::promise<void> stop_;
   std::promise<void> written_;
   bool stopped_ = false;  // these two on the thread of the connections

@@ -1,11 +1,10 @@
 #include "bawn/mcp/stdio.hpp"
+#include "stdio/ending_signals.hpp"
 #include "stdio/event_loop.hpp"
 #include "stdio/streams.hpp"
 #include "unique_fd.hpp"
 
 #include <poll.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,49 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using contract::Error;
 using contract::Result;
-
-/// Blocks the ending signals for this thread and those it starts, for as long as it lives.
-class EndingSignals {
- public:
-  Result<> take() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
-      sigaddset(&set, number);
-    }
-    pthread_sigmask(SIG_BLOCK, &set, &before_);
-    taken_ = true;
-    // A client that closed its end is an error of write(), not the end of the process.
-    struct sigaction ignore{};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, nullptr);
-    fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!fd_) {
-      return std::unexpected(Error::from_errno(errno, "signalfd", "waiting for signals"));
-    }
-    return {};
-  }
-  EndingSignals() = default;
-  EndingSignals(const EndingSignals&) = delete;
-  EndingSignals& operator=(const EndingSignals&) = delete;
-  ~EndingSignals() {
-    if (taken_) {
-      pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-  }
-
-  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  void clear() const {
-    signalfd_siginfo info{};
-    while (::read(fd_.get(), &info, sizeof info) > 0) {
-    }
-  }
-
- private:
-  UniqueFd fd_;
-  sigset_t before_{};
-  bool taken_ = false;
-};
 
 /// A pidfd of the parent. None when the parent is in another PID namespace (0) or the kernel gives
 /// none: the end of the pipes has to do then.

@@ -7,10 +7,12 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <future>
 #include <mutex>
 #include <stop_token>
+#include <thread>
 
 namespace bawn::mcp::test {
 namespace {
@@ -223,6 +225,114 @@ TEST(RemoteClient, TheServersEndEndsCalls) {
       << "it was sent";
   EXPECT_EQ(contract::outcome_class(*run((*tools)[0], "{}").error), contract::OutcomeClass::Known)
       << "it was not sent";
+}
+
+/// What a hostile server does is this connection's loss alone: no call waits longer than it was
+/// given.
+TEST(HostileServer, ThatReadsNothingHoldsNoCall) {
+  std::promise<void> over;
+  const auto until = over.get_future().share();
+  Pipes pipes;
+  pipes.script([until](const Json& message) -> std::string {
+    if (message["method"] == "tools/list") {
+      return result(message, {{"tools", Json::array({entry("a")})}});
+    }
+    until.wait();
+    return {};
+  });
+  const auto client =
+      pipes.connect({.era = EraChoice::Modern, .call_timeout = std::chrono::milliseconds(20)});
+  ASSERT_TRUE(client);
+  const auto tools = (*client)->tools(Context());
+  ASSERT_TRUE(tools);
+  const std::string large = R"({"text":")" + std::string(1U << 20U, 'x') + R"("})";
+  bool refused = false;
+  for (int i = 0; i < 20 && !refused; ++i) {
+    const Outcome outcome = run((*tools)[0], large);
+    ASSERT_TRUE(outcome.error);
+    refused = outcome.error->code() == ErrorCode::ResourceExhausted;
+    EXPECT_TRUE(refused || outcome.error->code() == ErrorCode::DeadlineExceeded)
+        << outcome.error->message();
+  }
+  EXPECT_TRUE(refused) << "what waits for it is bounded";
+  const contract::CancelSource source{Context()};
+  source.cancel();
+  EXPECT_TRUE(run((*tools)[0], "{}", source.context()).error);
+  (*client)->close();
+  over.set_value();
+}
+
+TEST(HostileServer, ThatPrintsNonsenseIsLeft) {
+  std::string nonsense;
+  for (int i = 0; i < 200; ++i) {
+    nonsense += "nonsense\n";
+  }
+  std::atomic<int> logged = 0;
+  Pipes pipes;
+  pipes.script([nonsense](const Json& message) {
+    return message["method"] == "tools/list"
+               ? result(message, {{"tools", Json::array({entry("a")})}})
+               : nonsense;
+  });
+  const auto client =
+      pipes.connect({.era = EraChoice::Modern, .log = [&](std::string_view) { ++logged; }});
+  ASSERT_TRUE(client);
+  const auto tools = (*client)->tools(Context());
+  ASSERT_TRUE(tools);
+  EXPECT_EQ(run((*tools)[0], "{}").error->code(), ErrorCode::Closed);
+  EXPECT_LE(logged, 102);
+}
+
+TEST(HostileServer, ThatAsksWithoutEndIsAnsweredWithoutTheUser) {
+  std::string questions;
+  constexpr int kQuestions = 1000;
+  for (int i = 0; i < kQuestions; ++i) {
+    questions += R"({"jsonrpc":"2.0","id":)" + std::to_string(i) +
+                 R"(,"method":"elicitation/create","params":{"message":"?"}})" + "\n";
+  }
+  std::atomic<int> answered = 0;
+  std::promise<void> all;
+  Pipes pipes;
+  pipes.script([&, questions](const Json& message) -> std::string {
+    if (message.contains("result") && ++answered == kQuestions) {
+      all.set_value();
+    }
+    const std::string method = message.value("method", "");
+    if (method == "initialize") {
+      return result(message, {{"protocolVersion", "2025-11-25"},
+                              {"capabilities", {{"tools", Json::object()}}},
+                              {"serverInfo", {{"name", "x"}, {"version", "1"}}}});
+    }
+    if (method == "tools/list") {
+      return result(message, {{"tools", Json::array({entry("a")})}});
+    }
+    return method == "tools/call" ? questions : std::string();
+  });
+  const auto client = pipes.connect({.era = EraChoice::Legacy, .elicitation = true});
+  ASSERT_TRUE(client) << client.error().message();
+  const auto tools = (*client)->tools(Context());
+  ASSERT_TRUE(tools);
+  std::atomic<int> asked = 0;
+  std::promise<void> go;
+  const auto gone = go.get_future().share();
+  const contract::CancelSource source{
+      contract::with_elicitor(Context(), [&, gone](const Context&, const contract::Elicitation&) {
+        ++asked;
+        gone.wait();  // a person who thinks
+        return contract::Result<contract::Answer>(contract::Answer{});
+      })};
+  auto call =
+      std::async(std::launch::async, [&] { return run((*tools)[0], "{}", source.context()); });
+  // All but those that wait for the person are answered at once.
+  constexpr int kMostWaiting = 40;
+  while (answered < kQuestions - kMostWaiting) {
+    std::this_thread::yield();
+  }
+  go.set_value();
+  EXPECT_EQ(all.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  EXPECT_LE(asked, kMostWaiting);
+  source.cancel();
+  EXPECT_TRUE(call.get().error);
 }
 
 }  // namespace

@@ -304,6 +304,22 @@ TEST_F(DispatcherTest, ACancelledListenIsNotAnswered) {
   EXPECT_EQ(modern("subscriptions/listen")["error"]["code"], -32602);
 }
 
+TEST_F(DispatcherTest, SubscriptionsOfOneClientAreBounded) {
+  const auto listen = [&](int id) {
+    accept(
+        R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
+        R"(,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})");
+    return outlet_->lines().back();
+  };
+  constexpr int kMost = 64;
+  for (int id = 1; id <= kMost; ++id) {
+    ASSERT_TRUE(listen(id).contains("method")) << id;
+  }
+  EXPECT_EQ(listen(kMost + 1)["error"]["code"], -32600);
+  accept(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  EXPECT_TRUE(listen(kMost + 1).contains("method")) << "one was cancelled";
+}
+
 TEST_F(DispatcherTest, BatchesExistInOneRevisionOnly) {
   const auto* const batch = R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])";
   EXPECT_EQ(answer(batch)["error"]["code"], -32600);

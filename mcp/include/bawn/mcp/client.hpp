@@ -9,7 +9,9 @@
 #include "bawn/contract/guard.hpp"
 #include "bawn/contract/json.hpp"
 #include "bawn/contract/record.hpp"
+#include "bawn/contract/resource.hpp"
 #include "bawn/contract/tool.hpp"
+#include "bawn/mcp/prompt.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -106,6 +108,13 @@ struct ClientOptions {
   std::function<void(std::string_view)> log{};
 };
 
+/// What a server has beside its tools, for a server of ours that serves it again. Keeps the client
+/// alive.
+struct RemoteFeatures {
+  std::shared_ptr<const contract::ResourceProvider> resources{};  ///< null: it has none
+  std::vector<Prompt> prompts{};
+};
+
 /// One connection. Tools that it gave keep it alive.
 ///
 /// Threads: thread-safe.
@@ -127,6 +136,8 @@ class Client {
   /// As the server gave it; an object, or null.
   [[nodiscard]] virtual const contract::Json& server_info() const noexcept = 0;
   [[nodiscard]] virtual const std::string& instructions() const noexcept = 0;
+  /// What it declared; an object, or null when it was not asked (EraChoice::Modern).
+  [[nodiscard]] virtual const contract::Json& capabilities() const noexcept = 0;
 
   /// Lists all pages. The list is untrusted: it is refused as a whole when a name is none or comes
   /// twice, a schema is missing or no object's, or a description is too long.
@@ -144,7 +155,16 @@ class Client {
   [[nodiscard]] virtual contract::Result<std::vector<contract::ToolPtr>> await(
       const contract::Context& context) = 0;
 
-  /// Sends a request that has no function of its own here, such as `resources/read`. `params` is an
+  /// Its resources, prompts and completions, as far as it declared them. Prompts and families of
+  /// resources are listed once, here; resources whenever they are asked for. Lists are untrusted,
+  /// as those of tools, and what is read is held to `max_result_bytes`. A prompt or a resource
+  /// whose server asks for input fails.
+  ///
+  /// Errors: ToolFailed, naming what is wrong; those of connect().
+  [[nodiscard]] virtual contract::Result<RemoteFeatures> features(
+      const contract::Context& context) = 0;
+
+  /// Sends a request that has no function of its own here, such as `ping`. `params` is an
   /// object; `_meta` is added.
   ///
   /// Errors: ToolFailed, with the server's words; those of connect().

@@ -40,6 +40,9 @@ inline constexpr std::string_view kHealthPath = "/health";
 struct HttpOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  ///< 0: any free one
+  /// Listens at this path instead, a unix socket of mode 0600 for this user's programs and root's;
+  /// `Host` then means nothing, and no `Origin` is allowed. A dead server's socket is replaced.
+  std::string unix_path{};
   std::string path = "/mcp";
   /// Hosts beside localhost, 127.0.0.1 and [::1] that `Host` may name, without a port.
   std::vector<std::string> allowed_hosts{};
@@ -54,7 +57,9 @@ struct HttpOptions {
   std::size_t max_header_bytes = 64U << 10U;
   std::size_t max_connections = 1024;        ///< further ones wait to be accepted
   std::size_t max_stream_bytes = 1U << 20U;  ///< waiting on a stream; above, it is closed
-  std::size_t max_sessions = 256;            ///< legacy sessions; the oldest idle one makes room
+  /// Of older clients. One more ends an idle one, of the account that has the most; 503 when all
+  /// have requests in flight.
+  std::size_t max_sessions = 256;
   std::chrono::milliseconds header_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds body_timeout = std::chrono::seconds(30);
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
@@ -70,7 +75,7 @@ struct HttpOptions {
   bool handle_signals = true;
   /// The parent of every call's context.
   contract::Context context{};
-  /// Called once, when requests are accepted, with the bound port.
+  /// Called once, when requests are accepted, with the bound port; 0 for a path.
   std::function<void(std::uint16_t port)> on_ready{};
 };
 
@@ -88,7 +93,7 @@ struct HttpEnd {
 /// Every request has a contract::Caller; without tokens its account is "anonymous".
 ///
 /// Errors: InvalidArgument for an address that is none, or that is not a loopback one without
-/// tokens; a system call's error when it cannot be bound.
+/// tokens, and for a path too long for a socket; a system call's error when it cannot be bound.
 /// Blocking: until the end.
 [[nodiscard]] contract::Result<HttpEnd> serve_http(const Server& server,
                                                    const HttpOptions& options);

@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <string>
 
 namespace bawn::mcp {
 
@@ -63,5 +65,25 @@ struct StdioEnd {
 /// `take_standard_streams` or `handle_signals` set.
 [[nodiscard]] contract::Result<StdioEnd> serve_stdio(const Server& server,
                                                      const StdioOptions& options);
+
+/// How serve_socket() serves.
+struct SocketOptions {
+  std::string path{};            ///< of the unix socket
+  std::size_t max_clients = 64;  ///< further ones wait to be accepted
+  /// For each client, whose descriptors, session and standard streams are set here. Of its fields
+  /// that concern the process `handle_signals` alone counts: TERM, INT and HUP end all clients.
+  StdioOptions each{};
+};
+
+/// The same framing for any number of clients at a unix socket of mode 0600: each connection is one
+/// client, with a session of its own, and ends as on stdio. Only programs of this user and of root
+/// are served. `on_ready` is called once, when clients can connect.
+///
+/// Errors: InvalidArgument for a path that is too long; a system call's error, EADDRINUSE where
+/// somebody serves already.
+/// Blocking: until a signal comes or `each.context` is cancelled.
+[[nodiscard]] contract::Result<StdioEnd> serve_socket(const Server& server,
+                                                      const SocketOptions& options,
+                                                      const std::function<void()>& on_ready = {});
 
 }  // namespace bawn::mcp
