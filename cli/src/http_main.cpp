@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace bawn::cli {
@@ -36,8 +37,15 @@ struct Options {
   mcp::HttpOptions http;
 };
 
-/// Reads `ADDRESS:PORT`, `[ADDRESS]:PORT`, `ADDRESS` or `:PORT`.
+/// Reads `unix:PATH`, `ADDRESS:PORT`, `[ADDRESS]:PORT`, `ADDRESS` or `:PORT`.
 Result<> read_address(const std::string& text, mcp::HttpOptions& http) {
+  constexpr std::string_view kUnix = "unix:";
+  if (text.starts_with(kUnix)) {
+    http.unix_path = text.substr(kUnix.size());
+    return http.unix_path.empty()
+               ? fail(ErrorCode::InvalidArgument, "--listen unix: the path is missing")
+               : Result<>();
+  }
   const auto colon = text.rfind(':');
   const bool bracketed = text.starts_with('[');
   const auto bracket = bracketed ? text.find(']') : std::string::npos;
@@ -65,6 +73,9 @@ Result<> read_address(const std::string& text, mcp::HttpOptions& http) {
 Result<int> serve(Options& options) {
   BAWN_TRY(read_address(options.listen, options.http));
   if (options.check) {
+    if (!options.http.unix_path.empty()) {
+      return fail(ErrorCode::InvalidArgument, "--check asks an address and no path");
+    }
     BAWN_TRY(check_health(options.http.address, options.http.port));
     return 0;
   }
@@ -77,6 +88,11 @@ Result<int> serve(Options& options) {
   const auto server = BAWN_TRY(make_server(own));
   options.http.context = own.context;
   options.http.on_ready = [&](std::uint16_t port) {
+    if (!options.http.unix_path.empty()) {
+      std::fprintf(stderr, "bawn-http: serving at unix:%s#%s\n", options.http.unix_path.c_str(),
+                   options.http.path.c_str());
+      return;
+    }
     const bool six = options.http.address.find(':') != std::string::npos;
     std::fprintf(stderr, "bawn-http: serving at http://%s%s%s:%u%s\n", six ? "[" : "",
                  options.http.address.c_str(), six ? "]" : "", static_cast<unsigned>(port),
@@ -94,8 +110,9 @@ int run(int argc, char** argv) {
   add_limit_options(app, options.limits);
   app.add_flag("--login-environment", options.login_environment,
                "Sessions begin with what the user's profile exports, taken once inside the wall");
-  app.add_option("--listen", options.listen, "Address and port to listen at")
-      ->type_name("ADDRESS:PORT")
+  app.add_option("--listen", options.listen,
+                 "Address and port to listen at, or a unix socket for this user")
+      ->type_name("ADDRESS:PORT|unix:PATH")
       ->capture_default_str();
   app.add_option("--path", options.http.path, "Path of the endpoint")->capture_default_str();
   app.add_option("--token-file", options.token_file,

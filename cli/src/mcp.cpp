@@ -9,17 +9,16 @@
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
 #include "serving.hpp"
+#include "sibling.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,42 +31,55 @@ struct McpOptions {
   WallOptions wall;
   LimitOptions limits;
   bool login_environment = false;
+  std::optional<std::string> listen;
   std::optional<std::string> http;
   std::vector<std::string> http_words;  ///< for bawn-http, as they came
 };
+
+/// Hosts start servers in whatever directory, and some say in a variable where the project is.
+void find_workspace(WallOptions& wall) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread is there yet
+  const char* const project = std::getenv("CLAUDE_PROJECT_DIR");
+  if (project != nullptr && project[0] == '/') {
+    wall.workspace = project;
+  }
+}
+
+Result<std::string> socket_path(const std::string& word) {
+  constexpr std::string_view kUnix = "unix:";
+  if (!word.starts_with(kUnix)) {
+    return contract::fail(contract::ErrorCode::InvalidArgument,
+                          "--listen wants unix:PATH; for an address there is --http");
+  }
+  return word.substr(kUnix.size());
+}
 
 Result<int> serve(const McpOptions& options) {
   OwnTools own = BAWN_TRY(
       make_own_tools(options.wall, options.limits,
                      options.login_environment ? LoginEnvironment::Yes : LoginEnvironment::No));
   const auto server = BAWN_TRY(make_server(own));
-  const auto end = BAWN_TRY(mcp::serve_stdio(server, {.context = own.context}));
-  return finish_serving(own, end.abandoned_calls);
-}
-
-/// The file of that name beside this program, so that both are of one version.
-Result<std::string> beside_this_program(const std::string& name) {
-  std::array<char, 4096> path{};
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (length <= 0) {
-    return std::unexpected(
-        contract::Error::from_errno(errno, "readlink", "finding the program's own folder"));
+  mcp::StdioOptions stdio{.context = own.context};
+  if (!options.listen) {
+    const auto end = BAWN_TRY(mcp::serve_stdio(server, stdio));
+    return finish_serving(own, end.abandoned_calls);
   }
-  const std::string own(path.data(), static_cast<std::size_t>(length));
-  return own.substr(0, own.rfind('/') + 1) + name;
+  const mcp::SocketOptions socket{.path = BAWN_TRY(socket_path(*options.listen)),
+                                  .each = std::move(stdio)};
+  const auto end = BAWN_TRY(mcp::serve_socket(server, socket, [&] {
+    std::fprintf(stderr, "bawn mcp: serving at unix:%s\n", socket.path.c_str());
+  }));
+  return finish_serving(own, end.abandoned_calls);
 }
 
 /// Only returns when it failed.
 contract::Error become_http(const McpOptions& options) {
-  const auto program = beside_this_program("bawn-http");
-  if (!program) {
-    return program.error();
-  }
-  std::vector<std::string> words = {"bawn-http"};
-  const auto wall = words_of(options.wall);
-  words.insert(words.end(), wall.begin(), wall.end());
+  std::vector<std::string> words = words_of(options.wall);
   if (!options.http->empty()) {
     words.insert(words.end(), {"--listen", *options.http});
+  }
+  if (options.listen) {
+    words.insert(words.end(), {"--listen", *options.listen});
   }
   if (options.login_environment) {
     words.emplace_back("--login-environment");
@@ -75,13 +87,7 @@ contract::Error become_http(const McpOptions& options) {
   const auto limits = words_of(options.limits);
   words.insert(words.end(), limits.begin(), limits.end());
   words.insert(words.end(), options.http_words.begin(), options.http_words.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) {
-    argv.push_back(word.data());
-  }
-  argv.push_back(nullptr);
-  ::execv(program->c_str(), argv.data());
-  return contract::Error::from_errno(errno, "execv", "starting " + *program);
+  return become("bawn-http", std::move(words));
 }
 
 }  // namespace
@@ -96,6 +102,10 @@ void add_mcp(CLI::App& app, Action& chosen) {
       "--login-environment", options->login_environment,
       "Sessions begin with what the user's profile exports, taken once inside the wall");
   command
+      ->add_option("--listen", options->listen,
+                   "Serve any number of clients at a unix socket for this user's programs")
+      ->type_name("unix:PATH");
+  command
       ->add_option("--http", options->http,
                    "Serve over HTTP at ADDRESS:PORT (127.0.0.1:8808 when left out); further "
                    "options: bawn-http --help")
@@ -103,6 +113,9 @@ void add_mcp(CLI::App& app, Action& chosen) {
       ->type_name("[ADDRESS:PORT]");
   command->allow_extras();
   command->callback([options, command, &chosen] {
+    if (command->get_option("--workspace")->count() == 0) {
+      find_workspace(options->wall);
+    }
     options->http_words = command->remaining();
     if (!options->http && !options->http_words.empty()) {
       throw CLI::ExtrasError(options->http_words);

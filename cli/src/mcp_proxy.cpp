@@ -1,15 +1,15 @@
 /// \file
-/// `bawn mcp-proxy`: any MCP server on stdio, run inside the wall, its tools served again with what
-/// they are confined by.
+/// `bawn mcp-proxy`: any MCP server on stdio, run inside the wall and served again, its tools with
+/// what they are confined by. For a server at a URL the program bawn-remote takes over.
 
 #include "bawn/mcp/client.hpp"
-#include "bawn/mcp/server.hpp"
-#include "bawn/mcp/stdio.hpp"
 #include "bawn/sandbox/wall.hpp"
 #include "commands.hpp"
 #include "environment.hpp"
 #include "policy_choice.hpp"
+#include "proxy_front.hpp"
 #include "runtime_dir.hpp"
+#include "sibling.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -34,6 +34,7 @@ using contract::Result;
 
 struct ProxyOptions {
   WallOptions wall;
+  std::string token_file;
   std::vector<std::string> command;
 };
 
@@ -89,29 +90,50 @@ Result<int> serve(const ProxyOptions& options) {
   ::sigaction(SIGPIPE, &ignore, nullptr);
   const Inside inside = BAWN_TRY(start(options));
   const contract::Confinement report = inside.wall.warden->report();
-  mcp::ClientOptions remote{.name = "bawn-mcp-proxy", .version = BAWN_VERSION};
+  mcp::ClientOptions remote = proxy_client_options();
   remote.confined = [report](const contract::Context&, std::string_view) { return report; };
   remote.confinement = report;
-  remote.elicitation = true;
-  remote.log = [](std::string_view line) {
-    std::fprintf(stderr, "bawn mcp-proxy: %.*s\n", static_cast<int>(line.size()), line.data());
-  };
   const contract::Context context;
   const auto client = BAWN_TRY(mcp::Client::connect(context, inside.from_server.get(),
                                                     inside.to_server.get(), std::move(remote)));
-  mcp::ServerOptions front{.name = "bawn-mcp-proxy",
-                           .version = BAWN_VERSION,
-                           .instructions = client->instructions().substr(0, 2048),
-                           .any_tool_name = true};
-  auto tools = BAWN_TRY(client->tools(context));
-  const auto server = BAWN_TRY(mcp::Server::create(std::move(front), std::move(tools)));
-  const auto end = BAWN_TRY(mcp::serve_stdio(server, {}));
-  client->close();
+  const std::size_t abandoned = BAWN_TRY(serve_again(context, client));
   inside.wall.warden->abandon();
-  if (end.abandoned_calls > 0) {
+  if (abandoned > 0) {
     std::_Exit(0);
   }
   return 0;
+}
+
+bool is_url(const std::string& word) {
+  return word.starts_with("http://") || word.starts_with("https://");
+}
+
+/// Only returns when it failed.
+Error become_remote(const ProxyOptions& options) {
+  if (options.command.size() > 1) {
+    return {contract::ErrorCode::InvalidArgument,
+            "a server at a URL takes no arguments: " + options.command[1]};
+  }
+  if (words_of(options.wall) != words_of(WallOptions())) {
+    return {contract::ErrorCode::InvalidArgument,
+            "the options of the wall are for servers that run here; one at a URL runs elsewhere"};
+  }
+  std::vector<std::string> words = {options.command.front()};
+  if (!options.token_file.empty()) {
+    words.insert(words.end(), {"--token-file", options.token_file});
+  }
+  return become("bawn-remote", std::move(words));
+}
+
+Result<int> proxy(const ProxyOptions& options) {
+  if (is_url(options.command.front())) {
+    return std::unexpected(become_remote(options));
+  }
+  if (!options.token_file.empty()) {
+    return contract::fail(contract::ErrorCode::InvalidArgument,
+                          "--token-file is for a server at a URL");
+  }
+  return serve(options);
 }
 
 }  // namespace
@@ -119,14 +141,22 @@ Result<int> serve(const ProxyOptions& options) {
 void add_mcp_proxy(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ProxyOptions>();
   CLI::App* command = app.add_subcommand(
-      "mcp-proxy", "Run an MCP server inside the wall and serve its tools on stdin and stdout");
+      "mcp-proxy",
+      "Run an MCP server inside the wall, or reach one at a URL, and serve what it has on stdin "
+      "and stdout");
   add_wall_options(*command, options->wall);
-  command->add_option("command", options->command, "The server and its arguments, behind --")
+  command
+      ->add_option("--token-file", options->token_file,
+                   "File of the bearer token for a server at a URL; mode 0600")
+      ->type_name("FILE");
+  command
+      ->add_option("command", options->command,
+                   "The server and its arguments, behind --, or its URL")
       ->required();
   command->positionals_at_end();
   command->callback([options, &chosen] {
     chosen = [options] {
-      auto status = serve(*options);
+      auto status = proxy(*options);
       if (!status) {
         std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
         return kOwnFailure;

@@ -1,0 +1,92 @@
+/// \file
+/// The program `bawn-remote`: an MCP server at a URL, served again on stdin and stdout. `bawn
+/// mcp-proxy URL` starts it. A program of its own, so that `bawn` links no HTTP client.
+
+#include "bawn/mcp/http.hpp"
+#include "bawn/mcp/http_client.hpp"
+#include "commands.hpp"
+#include "proxy_front.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <signal.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+namespace bawn::cli {
+namespace {
+
+using contract::ErrorCode;
+using contract::fail;
+using contract::Result;
+
+struct Options {
+  std::string url;
+  std::string token_file;
+  std::string prefix;
+};
+
+Result<int> serve(const Options& options) {
+  // A server that ended is an error of write(), not ours.
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, nullptr);
+  mcp::HttpClientOptions http;
+  if (!options.token_file.empty()) {
+    const auto tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
+    if (tokens.size() != 1) {
+      return fail(ErrorCode::InvalidArgument, "--token-file must hold one token");
+    }
+    http.authorization = mcp::fixed_token(tokens.front().token);
+  }
+  mcp::ClientOptions client_options = proxy_client_options();
+  client_options.prefix = options.prefix;
+  const contract::Context context;
+  const auto client =
+      BAWN_TRY(mcp::connect_http(context, options.url, std::move(client_options), std::move(http)));
+  if (BAWN_TRY(serve_again(context, client)) > 0) {
+    std::_Exit(0);
+  }
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app("An MCP server at a URL, served again on stdin and stdout.", "bawn-remote");
+  app.set_version_flag("--version", std::string("bawn-remote ") + BAWN_VERSION);
+  app.add_option("url", options.url, "The server's endpoint, http or https")->required();
+  app.add_option("--token-file", options.token_file, "File of the bearer token to send; mode 0600")
+      ->type_name("FILE");
+  app.add_option("--prefix", options.prefix, "Tools are named PREFIX__NAME")->type_name("PREFIX");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      return app.exit(error);
+    }
+    std::fprintf(stderr, "bawn-remote: %s; `bawn-remote --help` lists what there is\n",
+                 error.what());
+    return kOwnFailure;
+  }
+  const auto status = serve(options);
+  if (!status) {
+    std::fprintf(stderr, "bawn-remote: %s\n", status.error().message().c_str());
+    return kOwnFailure;
+  }
+  return *status;
+}
+
+}  // namespace
+}  // namespace bawn::cli
+
+int main(int argc, char** argv) {
+  try {
+    return bawn::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bawn-remote: %s\n", error.what());
+    return bawn::cli::kOwnFailure;
+  }
+}
