@@ -80,7 +80,7 @@ std::vector<Row> mcp_rows(const Setup& setup) {
   const auto http_floor = std::make_shared<Result<HttpPeer>>(HttpPeer::start({setup.floor_http}));
   const auto http_ours = std::make_shared<Result<HttpPeer>>(HttpPeer::start({setup.constant_http}));
   std::vector<Row> rows;
-  for (const std::size_t count : {1, 8, 64}) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{8}, std::size_t{64}}) {
     const std::vector<Case> cases = {
         on_stdio("C program on stdio", floor, count),
         against(on_stdio("bawn::mcp on stdio", ours, count), "C program on stdio", {}),
