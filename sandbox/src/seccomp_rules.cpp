@@ -3,7 +3,9 @@
 #include "kernel_abi.hpp"
 
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
@@ -153,9 +155,21 @@ void add_marks_on_files(Table& table) {
   table.refuse({"setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
                 "setxattrat", "removexattrat", "file_setattr"},
                EOPNOTSUPP, "file capabilities and access lists would outlive the session");
-  for (const std::uint64_t command : {FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR}) {
+  for (const std::uint64_t command :
+       {FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION,
+        FS_IOC32_SETVERSION, FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY}) {
     table.refuse_if("ioctl", {low_half(1, command)}, EPERM,
                     "file flags can be set through a descriptor opened for reading");
+  }
+  table.refuse_if("fcntl", {low_half(1, F_SETLEASE)}, EPERM,
+                  "who opens a file of the host would have to wait until the lease is given up");
+  for (const std::uint64_t command :
+       {BTRFS_IOC_SNAP_CREATE, BTRFS_IOC_SNAP_CREATE_V2, BTRFS_IOC_SUBVOL_CREATE,
+        BTRFS_IOC_SUBVOL_CREATE_V2, BTRFS_IOC_SNAP_DESTROY, BTRFS_IOC_SNAP_DESTROY_V2,
+        BTRFS_IOC_SUBVOL_SETFLAGS, BTRFS_IOC_SET_RECEIVED_SUBVOL}) {
+    table.refuse_if(
+        "ioctl", {low_half(1, command)}, EPERM,
+        "subvolumes come and go through a descriptor opened for reading, past Landlock");
   }
 }
 

@@ -15,6 +15,9 @@ enum class FileKind { Missing, Directory, Regular, Link, Socket, Other };
 /// What `path` itself is; a final link is not followed.
 [[nodiscard]] FileKind kind_of(const std::string& path) noexcept;
 
+/// Whether its owner hides it from everyone but root anyway.
+[[nodiscard]] bool is_for_root_only(const std::string& path) noexcept;
+
 /// The path without links, "." and ".."; empty when it cannot be resolved.
 [[nodiscard]] std::string canonical(const std::string& path);
 

@@ -30,12 +30,6 @@ void sort_protected_name(Place& place, const std::string& root, const std::strin
   (usable ? place.existing_protected : place.missing_protected).push_back(path);
 }
 
-/// Whether the paths' owner hides them from everyone but root anyway.
-bool is_for_root_only(const std::string& path) {
-  struct stat status{};
-  return ::lstat(path.c_str(), &status) == 0 && (status.st_mode & (S_IROTH | S_IXOTH)) == 0;
-}
-
 /// Paths in a table like /proc/net/unix: the last column, where it begins with a slash.
 void collect_sockets(std::vector<std::string>& found, const char* table) {
   const std::string text = read_small_file(table);
@@ -58,6 +52,11 @@ bool init_has_other_network() {
 }
 
 }  // namespace
+
+bool is_for_root_only(const std::string& path) noexcept {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) == 0 && (status.st_mode & (S_IROTH | S_IXOTH)) == 0;
+}
 
 void find_protected_names(Place& place, const Policy& policy) {
   for (const std::string& root : place.writable_roots) {
@@ -91,9 +90,11 @@ void find_shared_directories(Place& place) {
 
 void find_kernel_masks(Place& place) {
   for (const char* path :
-       {"/proc/acpi", "/proc/kallsyms", "/proc/kcore", "/proc/keys", "/proc/kmsg",
-        "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
-        "/sys/firmware", "/sys/fs/bpf", "/sys/fs/cgroup", "/sys/fs/pstore", "/sys/kernel/debug",
+       {"/proc/acpi",           "/proc/kallsyms",     "/proc/kcore",       "/proc/keys",
+        "/proc/kmsg",           "/proc/kpagecgroup",  "/proc/kpagecount",  "/proc/kpageflags",
+        "/proc/latency_stats",  "/proc/pagetypeinfo", "/proc/sched_debug", "/proc/scsi",
+        "/proc/slabinfo",       "/proc/timer_list",   "/proc/vmallocinfo", "/sys/firmware",
+        "/sys/fs/bpf",          "/sys/fs/cgroup",     "/sys/fs/pstore",    "/sys/kernel/debug",
         "/sys/kernel/security", "/sys/kernel/tracing"}) {
     const FileKind kind = kind_of(path);
     const bool unreadable = place.caller_uid != 0 && is_for_root_only(path);

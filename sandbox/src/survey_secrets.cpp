@@ -149,6 +149,13 @@ void find_top_level(Place& place) {
 void find_siblings(Place& place) {
   std::vector<std::string> hidden = place.existing_secrets;
   hidden.emplace_back("/dev");
+  // Of the kernel's own paths those of /sys can be left out as well. What is below /proc cannot:
+  // the processes that come later have no sibling's rule.
+  for (const std::string& path : place.masked_directories) {
+    if (is_below(path, "/sys") && is_for_root_only(path)) {
+      hidden.push_back(path);
+    }
+  }
   if (!place.session_dir.empty()) {
     hidden.push_back(session_store(place.session_dir));
   }

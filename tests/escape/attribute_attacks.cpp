@@ -31,6 +31,16 @@ fcntl.ioctl(fd, 0x80086601, flags)
 flags[0] |= 0x80
 fcntl.ioctl(fd, 0x40086602, flags))",
        kAttribute, kMayBeAbsent},
+      {"F28_SetTheGenerationByAReadOnlyDescriptor",
+       R"(fcntl.ioctl(os.open(OUT + '/file', os.O_RDONLY), 0x40087602, bytes(8)))", kAttribute,
+       kMayBeAbsent},
+      {"F28_SealAFileByAReadOnlyDescriptor",
+       R"(enable = struct.pack('IIII', 1, 1, 4096, 0) + bytes(112)
+fcntl.ioctl(os.open(OUT + '/file', os.O_RDONLY), 0x40806685, enable))",
+       kAttribute, kMayBeAbsent},
+      {"F28_MakeASubvolumeByADirectorysDescriptor",
+       R"(fcntl.ioctl(os.open(OUT, os.O_RDONLY), 0x5000940e, bytes(8) + b'sub' + bytes(4085)))",
+       kAttribute, kMayBeAbsent},
       {"F36_SetUserIdBitInTheWorkspace",
        "open(WS + '/prog', 'w').close(); os.chmod(WS + '/prog', 0o4755)", kWrite},
       {"F36_SetUserIdBitByDescriptor",

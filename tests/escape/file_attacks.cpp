@@ -118,6 +118,10 @@ run = subprocess.run([f'/proc/self/fd/{program}', 'if=' + OUT + '/dir/inner', 'o
 if run.returncode:
     held(run.stderr.decode().strip().rsplit(': ')[-1]))",
        {"Permission denied", "Read-only file system"}},
+      {"F54_HoldUpWhoeverOpensAFile",
+       "fcntl.fcntl(os.open(OUT + '/file', os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)",
+       {"EPERM"},
+       kMayBeAbsent},
       {"F51_LinkANamelessFileOutside",
        R"(fd = os.open(OUT, os.O_TMPFILE | os.O_WRONLY)
 checked(libc.linkat(AT_FDCWD, f'/proc/self/fd/{fd}'.encode(), AT_FDCWD, (OUT + '/new').encode(), 0x400)))",
