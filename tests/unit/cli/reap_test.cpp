@@ -2,6 +2,8 @@
 
 #include "bawn/contract/json.hpp"
 #include "bawn/os/procfs.hpp"
+#include "support/numbered_process.hpp"
+#include "support/requirements.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -78,6 +80,27 @@ TEST(EndLeftBehindTest, SparesAReusedNumberAndAnotherBoot) {
                                 record("another boot", other.pid(), other.start_time()));
   end_left_behind(folder.path().string());
   EXPECT_TRUE(other.runs());
+}
+
+TEST(EndLeftBehindTest, SparesAStrangerWhoGotTheNumberOfWhatWasLeft) {
+  BAWN_REQUIRE("root");
+  const test::TempDir folder;
+  int number = 0;
+  std::uint64_t start_time = 0;
+  {
+    const Sleeper left;
+    number = left.pid();
+    start_time = left.start_time();
+  }
+  test::await_later_tick(start_time);
+  const auto stranger = test::NumberedProcess::start(number);
+  ASSERT_TRUE(stranger) << "the number " << number << " could not be had again";
+  folder.write(kDeadServer, record(*os::boot_id(), number, start_time));
+  end_left_behind(folder.path().string());
+  EXPECT_TRUE(stranger->runs());
+  folder.write(kDeadServer, record(*os::boot_id(), number, *os::start_time(number)));
+  end_left_behind(folder.path().string());
+  EXPECT_TRUE(stranger->was_killed()) << "the control: a record of its own";
 }
 
 TEST(EndLeftBehindTest, LeavesALivingServersFileAlone) {
