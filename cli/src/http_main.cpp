@@ -107,6 +107,7 @@ int run(int argc, char** argv) {
   CLI::App app("The tools of bawn over MCP's streamable HTTP.", "bawn-http");
   app.set_version_flag("--version", std::string("bawn-http ") + BAWN_VERSION);
   add_wall_options(app, options.wall);
+  add_grant_option(app, options.wall);
   add_limit_options(app, options.limits);
   app.add_flag("--login-environment", options.login_environment,
                "Sessions begin with what the user's profile exports, taken once inside the wall");

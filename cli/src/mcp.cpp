@@ -97,6 +97,7 @@ void add_mcp(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand(
       "mcp", "Serve the tools over MCP on stdin and stdout, or with --http over HTTP");
   add_wall_options(*command, options->wall);
+  add_grant_option(*command, options->wall);
   add_limit_options(*command, options->limits);
   command->add_flag(
       "--login-environment", options->login_environment,

@@ -51,10 +51,20 @@ Result<std::vector<contract::ToolPtr>> with_places(std::vector<contract::ToolPtr
   return tools;
 }
 
+Result<shell::EscalationDecision> decline(const contract::Context& /*context*/,
+                                          const shell::EscalationRequest& /*request*/) {
+  shell::EscalationDecision decision;
+  decision.by = "this server, which was started with --grant never";
+  return decision;
+}
+
 /// The shell's tools and the file tools over the same sessions, and the tools of containers.
-Result<std::vector<contract::ToolPtr>> tools_over(
-    const std::shared_ptr<container::PlacePool>& pool) {
-  const shell::ToolOptions options;
+Result<std::vector<contract::ToolPtr>> tools_over(const std::shared_ptr<container::PlacePool>& pool,
+                                                  const std::string& grant) {
+  shell::ToolOptions options;
+  if (grant == "never") {
+    options.escalator = decline;
+  }
   auto tools = shell::make_shell_tools(pool, options);
   auto more = BAWN_TRY(files::make_file_tools(
       std::make_shared<SessionPlaces>(pool, options.default_session),
@@ -79,8 +89,8 @@ Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& 
       login == LoginEnvironment::Yes
           ? std::make_shared<LoginPool>(std::move(config), bounds, std::move(setup))
           : std::make_shared<container::PlacePool>(std::move(config), bounds, std::move(setup));
-  own.tools = [pool = own.pool]() -> Result<std::vector<contract::ToolPtr>> {
-    auto tools = with_log(BAWN_TRY(tools_over(pool)), pool->config().state_dir);
+  own.tools = [pool = own.pool, grant = options.grant]() -> Result<std::vector<contract::ToolPtr>> {
+    auto tools = with_log(BAWN_TRY(tools_over(pool, grant)), pool->config().state_dir);
     ::malloc_trim(0);  // what the schemas were made of would stay with a server at rest
     return tools;
   };

@@ -68,10 +68,22 @@ void add_wall_options(CLI::App& command, WallOptions& options) {
                      "otherwise it can only narrow the policy");
 }
 
+void add_grant_option(CLI::App& command, WallOptions& options) {
+  command
+      .add_option("--grant", options.grant,
+                  "What becomes of calls that ask for more than the policy gives: ask the user "
+                  "through the client, or never grant")
+      ->check(CLI::IsMember({"ask", "never"}))
+      ->capture_default_str();
+}
+
 std::vector<std::string> words_of(const WallOptions& options) {
   std::vector<std::string> words = {"--policy", options.policy, "--workspace", options.workspace};
   for (const std::string& host : options.hosts) {
     words.insert(words.end(), {"--allow-host", host});
+  }
+  if (options.grant != "ask") {
+    words.insert(words.end(), {"--grant", options.grant});
   }
   if (options.best_effort) {
     words.emplace_back("--best-effort");

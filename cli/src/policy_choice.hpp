@@ -23,9 +23,13 @@ struct WallOptions {
   bool best_effort = false;
   bool allow_unconfined = false;
   std::optional<std::string> accept_project = std::nullopt;  ///< hash of the workspace's .bawn.json
+  /// What becomes of calls that ask for more: "ask" the person behind the call, or "never".
+  std::string grant = "ask";
 };
 
 void add_wall_options(CLI::App& command, WallOptions& options);
+/// And this one, which programs that serve tools have besides.
+void add_grant_option(CLI::App& command, WallOptions& options);
 
 /// The same choice as words for another program of ours, every option of `add_wall_options` among
 /// them: one that got lost on the way would change the wall without a word.

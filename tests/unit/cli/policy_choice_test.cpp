@@ -84,9 +84,10 @@ TEST(WallOptionsTest, ReachAnotherProgramOfOursWhole) {
   WallOptions options;
   CLI::App app;
   add_wall_options(app, options);
+  add_grant_option(app, options);
   app.parse(
       "--policy workspace-net --workspace /srv --allow-host a.test --allow-host *.b.test:443 "
-      "--best-effort --allow-unconfined --accept-project sha256:00");
+      "--best-effort --allow-unconfined --accept-project sha256:00 --grant never");
   auto words = words_of(options);
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_name() != "--help") {
@@ -96,6 +97,7 @@ TEST(WallOptionsTest, ReachAnotherProgramOfOursWhole) {
   WallOptions again;
   CLI::App other;
   add_wall_options(other, again);
+  add_grant_option(other, again);
   std::ranges::reverse(words);  // the order in which CLI11 takes a vector
   other.parse(words);
   EXPECT_EQ(again.policy, options.policy);
@@ -103,6 +105,7 @@ TEST(WallOptionsTest, ReachAnotherProgramOfOursWhole) {
   EXPECT_EQ(again.hosts, options.hosts);
   EXPECT_EQ(again.best_effort, options.best_effort);
   EXPECT_EQ(again.allow_unconfined, options.allow_unconfined);
+  EXPECT_EQ(again.grant, "never");
   EXPECT_EQ(again.accept_project, options.accept_project);
 }
 
