@@ -67,7 +67,8 @@ Attempt attempt(std::string name, Policy policy, const std::string& workspace) {
 /// The default policy with one layer demanded and the others left out.
 Policy only(LayerMode Policy::* layer, const Policy& base) {
   Policy policy = base;
-  policy.landlock = policy.seccomp = policy.namespaces = policy.hygiene = LayerMode::Off;
+  policy.landlock = policy.seccomp = policy.namespaces = policy.hygiene = policy.cgroup =
+      LayerMode::Off;
   policy.*layer = LayerMode::Required;
   policy.require.clear();
   return policy;
@@ -125,6 +126,7 @@ Result<Findings> examine() {
   findings.layers.push_back(attempt("seccomp", only(&Policy::seccomp, base), scratch.path()));
   findings.layers.push_back(attempt("namespaces", only(&Policy::namespaces, base), scratch.path()));
   findings.layers.push_back(attempt("hygiene", only(&Policy::hygiene, base), scratch.path()));
+  findings.layers.push_back(attempt("cgroup", only(&Policy::cgroup, base), scratch.path()));
   for (const std::string& name : sandbox::preset_names()) {
     auto policy = sandbox::preset(name);
     if (policy && policy->enforce) {

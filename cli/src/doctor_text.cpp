@@ -68,6 +68,26 @@ void print_line(std::string& out, bool works, std::string_view name, std::string
   fmt::format_to(std::back_inserter(out), "  {} {:<22}{}\n", works ? "yes" : "no ", name, more);
 }
 
+std::string landlock_words(const KernelFeatures& found) {
+  if (found.landlock_abi == 0) {
+    return found.landlock_reason;
+  }
+  return found.landlock_layers ? fmt::format("ABI {}, {} of 16 layers in use", found.landlock_abi,
+                                             *found.landlock_layers)
+                               : fmt::format("ABI {}", found.landlock_abi);
+}
+
+std::string cgroup_words(const KernelFeatures& found) {
+  if (!found.cgroup_v2.available) {
+    return found.cgroup_v2.reason;
+  }
+  std::string words = found.cgroup;
+  if (!found.cgroup_controllers.empty()) {
+    words += fmt::format(" with {}", fmt::join(found.cgroup_controllers, ", "));
+  }
+  return found.cgroup_reason.empty() ? words : words + "; " + found.cgroup_reason;
+}
+
 std::string summary(const Attempt& attempt) {
   if (!attempt.report) {
     return attempt.reason;
@@ -85,6 +105,10 @@ Json to_json(const Findings& findings) {
   const KernelFeatures& found = findings.features;
   Json features = {{"kernel", found.kernel}, {"machine", found.machine}, {"root", found.is_root}};
   features["landlock_abi"] = found.landlock_abi;
+  if (found.landlock_layers) {
+    features["landlock_layers"] = *found.landlock_layers;
+  }
+  features["cgroup_controllers"] = found.cgroup_controllers;
   for (const auto& [name, feature] : named_features(found)) {
     features[std::string(name)] = {{"available", feature->available}, {"reason", feature->reason}};
   }
@@ -99,11 +123,10 @@ std::string to_text(const Findings& findings) {
   std::string out =
       fmt::format("bawn on Linux {} ({}), started by {}\n\nkernel offers\n", found.kernel,
                   found.machine, found.is_root ? "root" : "an ordinary user");
-  print_line(
-      out, found.landlock_abi > 0, "landlock",
-      found.landlock_abi > 0 ? fmt::format("ABI {}", found.landlock_abi) : found.landlock_reason);
+  print_line(out, found.landlock_abi > 0, "landlock", landlock_words(found));
   for (const auto& [name, feature] : named_features(found)) {
-    print_line(out, feature->available, name, feature->reason);
+    print_line(out, feature->available, name,
+               feature == &found.cgroup_v2 ? cgroup_words(found) : feature->reason);
   }
   out += "\nlayers, each raised alone\n";
   for (const Attempt& attempt : findings.layers) {

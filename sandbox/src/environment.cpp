@@ -1,4 +1,5 @@
 #include "bawn/sandbox/plan.hpp"
+#include "tool_caches.hpp"
 
 #include <fmt/format.h>
 
@@ -135,10 +136,11 @@ std::vector<std::string> session_environment(const Policy& policy, const Session
   environment.set("USER", plan.user);
   environment.set("LOGNAME", plan.user);
   environment.set("TMPDIR", plan.tmp);
-  // Tools keep their caches in the private temporary directory: the home is not writable, and a
-  // cache shared with the host would carry what a command put there to programs outside.
-  environment.set("XDG_CACHE_HOME", plan.tmp + "/.cache");
-  environment.set("npm_config_cache", plan.tmp + "/.cache/npm");
+  for (const ToolCache& cache : tool_caches(policy, plan)) {
+    if (!cache.value.empty()) {
+      environment.set(cache.variable, cache.value);
+    }
+  }
   if (proxy_port != 0) {
     lead_to_proxy(environment, proxy_port);
   }

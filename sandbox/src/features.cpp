@@ -1,6 +1,7 @@
 #include "bawn/sandbox/features.hpp"
 
 #include "bawn/os/unique_fd.hpp"
+#include "features_cgroup.hpp"
 #include "kernel_abi.hpp"
 #include "small_file.hpp"
 
@@ -119,19 +120,6 @@ void look_at_namespaces(KernelFeatures& features) {
   kind(features.uts_namespace, "/proc/self/ns/uts");
 }
 
-void look_at_cgroup(KernelFeatures& features) {
-  const std::string own = read_small_file("/proc/self/cgroup");
-  const std::size_t start = own.find("0::/");
-  if (start == std::string::npos || ::access("/sys/fs/cgroup/cgroup.controllers", F_OK) != 0) {
-    features.cgroup_v2 = no("there is no cgroup v2 tree at /sys/fs/cgroup");
-    return;
-  }
-  const std::string path = own.substr(start + 3, own.find('\n', start) - start - 3);
-  features.cgroup_v2 = ::access(fmt::format("/sys/fs/cgroup{}", path).c_str(), W_OK) == 0
-                           ? yes()
-                           : no("the own cgroup is not delegated to this user");
-}
-
 }  // namespace
 
 void take_away(KernelFeatures& features, std::string_view list) {
@@ -146,6 +134,10 @@ void take_away(KernelFeatures& features, std::string_view list) {
   }
   if (named("seccomp")) {
     features.seccomp = features.seccomp_notify = no(reason);
+  }
+  if (named("cgroup")) {
+    features.cgroup_v2 = no(reason);
+    features.cgroup_controllers.clear();
   }
   if (named("namespaces")) {
     for (Feature* feature :
@@ -167,7 +159,7 @@ KernelFeatures assume_features() {
   look_at_landlock(features);
   look_at_seccomp(features);
   look_at_namespaces(features);
-  look_at_cgroup(features);
+  look_at_cgroup({}, features);
   features.audit = no("not asked about, since it takes a while");
   features.yama_restricted = read_number("/proc/sys/kernel/yama/ptrace_scope", 0) >= 2;
   if (const char* off = std::getenv("BAWN_FEATURES_OFF"); off != nullptr) {

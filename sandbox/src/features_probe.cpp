@@ -8,6 +8,7 @@
 #include "bawn/sandbox/audit.hpp"
 #include "bawn/sandbox/features.hpp"
 #include "bawn/sandbox/inside.hpp"
+#include "cgroup_leaf.hpp"
 
 #include <fmt/format.h>
 
@@ -102,9 +103,28 @@ std::string reason_of(std::string_view name, std::string_view verdict) {
   const auto parsed = std::from_chars(verdict.data(), verdict.data() + verdict.size(), errnum);
   const std::string_view step(
       parsed.ptr, static_cast<std::size_t>(verdict.data() + verdict.size() - parsed.ptr));
-  return fmt::format("a trial {}{} failed at{}: {}", name == "listener" ? "seccomp " : "",
-                     name == "listener" ? "listener" : fmt::format("{} namespace", name), step,
-                     std::strerror(errnum));
+  std::string reason =
+      fmt::format("a trial {}{} failed at{}: {}", name == "listener" ? "seccomp " : "",
+                  name == "listener" ? "listener" : fmt::format("{} namespace", name), step,
+                  std::strerror(errnum));
+  if (name == "proc" && errnum == EPERM) {
+    // mount_too_revealing() in the kernel: nobody sees more of /proc inside than outside.
+    reason +=
+        "; a container that hides parts of /proc allows no other (podman run --security-opt "
+        "unmask=ALL, docker run --security-opt systempaths=unconfined)";
+  }
+  return reason;
+}
+
+/// Makes a cgroup as a session's and removes it.
+void try_cgroup(KernelFeatures& features) {
+  CgroupPlan plan;
+  plan.parent = features.cgroup;
+  plan.controllers = features.cgroup_controllers;
+  if (const auto leaf = CgroupLeaf::make(plan); !leaf) {
+    features.cgroup_v2 = {false, leaf.error().message()};
+    features.cgroup_controllers.clear();
+  }
 }
 
 }  // namespace
@@ -115,6 +135,13 @@ void apply_probe(KernelFeatures& features, std::string_view output) {
     const std::string_view line = output.substr(0, end);
     output = end == std::string_view::npos ? std::string_view{} : output.substr(end + 1);
     const std::size_t space = line.find(' ');
+    if (int layers = 0;
+        line.starts_with("layers ") &&
+        std::from_chars(line.data() + space + 1, line.data() + line.size(), layers).ec ==
+            std::errc()) {
+      features.landlock_layers = layers;
+      continue;
+    }
     if (space == std::string_view::npos || !line.substr(space + 1).starts_with("fail ")) {
       continue;
     }
@@ -127,6 +154,9 @@ void apply_probe(KernelFeatures& features, std::string_view output) {
 
 KernelFeatures probe_features() {
   KernelFeatures features = assume_features();
+  if (features.cgroup_v2.available) {
+    try_cgroup(features);
+  }
   features.audit = ask_audit(features.landlock_abi);
   if (!features.user_namespace.available && !features.seccomp_notify.available) {
     return features;

@@ -1,6 +1,7 @@
 #include "forecast.hpp"
 
 #include "guarantees.hpp"
+#include "tool_caches.hpp"
 
 #include <fmt/format.h>
 
@@ -64,6 +65,8 @@ std::vector<Layer> make_layers(const Policy& policy, const KernelFeatures& featu
       namespaces_blocker(policy, features, place)));
   list.push_back(
       make_layer("hygiene", wanted(policy.hygiene), layers.hygiene, plan.hygiene.missing, ""));
+  list.push_back(make_layer("cgroup", wanted(policy.cgroup), plan.cgroup.apply, plan.cgroup.missing,
+                            plan.cgroup.reason));
   return list;
 }
 
@@ -156,6 +159,9 @@ Confinement make_forecast(const Policy& policy, const KernelFeatures& features,
                       .hosts = policy.hosts};
     report.by = name_walls(layers);
     note_costs(report, policy, layers, plan, place);
+    for (std::string& sentence : describe_caches(tool_caches(policy, plan))) {
+      report.notes.push_back(std::move(sentence));
+    }
   }
   return report;
 }

@@ -17,7 +17,7 @@ constexpr std::uint64_t kLockedMemory = 64ULL << 20;
 }  // namespace
 
 HygienePlan plan_hygiene(const Policy& policy, const KernelFeatures& features,
-                         bool with_user_namespace) {
+                         bool with_user_namespace, bool processes_counted) {
   HygienePlan plan;
   if (!policy.enforce || policy.hygiene == LayerMode::Off) {
     plan.new_keyring = false;
@@ -43,7 +43,7 @@ HygienePlan plan_hygiene(const Policy& policy, const KernelFeatures& features,
   if (limits.processes) {
     limit(RLIMIT_NPROC,
           with_user_namespace ? *limits.processes : std::max(*limits.processes, kSharedProcesses));
-    if (!with_user_namespace) {
+    if (!with_user_namespace && !processes_counted) {
       plan.missing.emplace_back(
           "processes are counted with all others of the same user, and root's are not counted");
     }
@@ -51,7 +51,7 @@ HygienePlan plan_hygiene(const Policy& policy, const KernelFeatures& features,
   if (limits.tmp_bytes && !with_user_namespace) {
     plan.missing.emplace_back("the size of the private temporary directory is not limited");
   }
-  if (limits.processes && with_user_namespace && features.is_root &&
+  if (limits.processes && with_user_namespace && features.is_root && !processes_counted &&
       !kernel_at_least(features.kernel, 6, 14)) {
     plan.missing.emplace_back("the number of root's processes is not limited (needs Linux 6.14)");
   }

@@ -221,6 +221,8 @@ Result<LaunchedCommand> CommandLauncher::start(const LaunchSpec& spec) {
   return with_features([&](KernelFeatures features) {
     features.seccomp_notify = {.available = false,
                                .reason = "a launched command has nobody who supervises it"};
+    features.cgroup_v2 = {.available = false,
+                          .reason = "a launched command has nobody who removes it"};
     return state_->start_with(features, spec);
   });
 }

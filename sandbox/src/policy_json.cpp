@@ -14,6 +14,8 @@ Json to_json(const Limits& limits) {
   json["file_size_bytes"] = limit(limits.file_size_bytes);
   json["open_files"] = limit(limits.open_files);
   json["tmp_bytes"] = limit(limits.tmp_bytes);
+  json["session_memory_bytes"] = limit(limits.session_memory_bytes);
+  json["cpu_percent"] = limit(limits.cpu_percent);
   return json;
 }
 
@@ -39,6 +41,7 @@ Json to_json(const Policy& policy) {
   json["seccomp"] = to_string(policy.seccomp);
   json["namespaces"] = to_string(policy.namespaces);
   json["hygiene"] = to_string(policy.hygiene);
+  json["cgroup"] = to_string(policy.cgroup);
   json["require"] = std::move(require);
   json["best_effort"] = policy.best_effort;
   json["run_as"] = to_string(policy.run_as);

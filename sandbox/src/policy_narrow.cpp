@@ -65,6 +65,9 @@ void narrow_limits(Limits& base, const Limits& wish, Refusals& refusals) {
   lower(base.file_size_bytes, wish.file_size_bytes, refusals, "limits.file_size_bytes");
   lower(base.open_files, wish.open_files, refusals, "limits.open_files");
   lower(base.tmp_bytes, wish.tmp_bytes, refusals, "limits.tmp_bytes");
+  lower(base.session_memory_bytes, wish.session_memory_bytes, refusals,
+        "limits.session_memory_bytes");
+  lower(base.cpu_percent, wish.cpu_percent, refusals, "limits.cpu_percent");
 }
 
 /// Off < Auto < Required: a wish may only go up.
@@ -124,6 +127,7 @@ Policy narrow(const Policy& base, const Policy& wish, std::vector<std::string>* 
   raise_layer(policy.seccomp, wish.seccomp, refusals, "seccomp");
   raise_layer(policy.namespaces, wish.namespaces, refusals, "namespaces");
   raise_layer(policy.hygiene, wish.hygiene, refusals, "hygiene");
+  raise_layer(policy.cgroup, wish.cgroup, refusals, "cgroup");
   for (const Guarantee guarantee : wish.require) {
     if (std::ranges::find(policy.require, guarantee) == policy.require.end()) {
       policy.require.push_back(guarantee);

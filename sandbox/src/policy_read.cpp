@@ -169,6 +169,8 @@ Result<> read_into(Limits& value, const Json& json, const std::string& path) {
       member("file_size_bytes", &Limits::file_size_bytes),
       member("open_files", &Limits::open_files),
       member("tmp_bytes", &Limits::tmp_bytes),
+      member("session_memory_bytes", &Limits::session_memory_bytes),
+      member("cpu_percent", &Limits::cpu_percent),
   };
   return read_members(value, json, path + ".", kMembers);
 }
@@ -189,6 +191,7 @@ const std::vector<Member<Policy>>& policy_members() {
       member("seccomp", &Policy::seccomp),
       member("namespaces", &Policy::namespaces),
       member("hygiene", &Policy::hygiene),
+      member("cgroup", &Policy::cgroup),
       member("require", &Policy::require),
       member("best_effort", &Policy::best_effort),
       member("run_as", &Policy::run_as),

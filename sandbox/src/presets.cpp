@@ -20,6 +20,7 @@ Limits default_limits() {
   limits.file_size_bytes = 16 * kGiB;
   limits.open_files = 4096;
   limits.tmp_bytes = kGiB;
+  limits.session_memory_bytes = 16 * kGiB;
   return limits;
 }
 
@@ -51,7 +52,8 @@ Policy unconfined() {
   policy.write_workspace = true;
   policy.env_allow = {"*"};
   policy.network = Network::Full;
-  policy.landlock = policy.seccomp = policy.namespaces = policy.hygiene = LayerMode::Off;
+  policy.landlock = policy.seccomp = policy.namespaces = policy.hygiene = policy.cgroup =
+      LayerMode::Off;
   policy.run_as = RunAs::Caller;
   return policy;
 }

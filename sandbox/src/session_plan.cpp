@@ -1,4 +1,5 @@
 #include "bawn/sandbox/plan.hpp"
+#include "cgroup_plan.hpp"
 #include "forecast.hpp"
 #include "guarantees.hpp"
 #include "kernel_abi.hpp"
@@ -27,6 +28,12 @@ Result<> check_required_layers(const Policy& policy, const KernelFeatures& featu
   }
   if (policy.seccomp == LayerMode::Required && !plan.seccomp.apply) {
     BAWN_TRY(refuse(policy, "the layer seccomp", features.seccomp.reason, "Linux 3.17"));
+  }
+  if (policy.cgroup == LayerMode::Required && !plan.cgroup.apply) {
+    BAWN_TRY(refuse(policy, "the layer cgroup", plan.cgroup.reason, kDelegation));
+  }
+  if (policy.cgroup == LayerMode::Required && !plan.cgroup.missing.empty()) {
+    BAWN_TRY(refuse(policy, "the layer cgroup", plan.cgroup.missing.front(), kDelegation));
   }
   if (policy.namespaces != LayerMode::Required) {
     return {};
@@ -99,7 +106,9 @@ Result<> plan_layers(SessionPlan& plan, const Policy& policy, const KernelFeatur
                                  .supervised = plan.network.supervise,
                                  .sockets_inside = plan.network.sockets_inside}));
   }
-  plan.hygiene = plan_hygiene(policy, features, layers.mounts);
+  plan.cgroup = plan_cgroup(policy, features, layers.pid_namespace);
+  plan.hygiene =
+      plan_hygiene(policy, features, layers.mounts, holds_setting(plan.cgroup, "pids.max"));
   plan.hygiene.no_new_privs = policy.enforce;
   plan.child_scope_layer = policy.enforce && !layers.pid_namespace && plan.landlock.abi >= 6;
   return {};

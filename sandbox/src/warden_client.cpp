@@ -136,6 +136,9 @@ class WardenClient final : public Warden {
     return launched_.pid_namespace;
   }
   [[nodiscard]] std::shared_ptr<Egress> egress() const override { return launched_.egress; }
+  [[nodiscard]] std::string cgroup() const override {
+    return launched_.cgroup != nullptr ? launched_.cgroup->path() : std::string();
+  }
   [[nodiscard]] bool alive() const noexcept override {
     if (launched_.link->reads_by_waiting()) {
       launched_.link->take_pending();
@@ -272,11 +275,12 @@ void WardenClient::close() {
     }
   }
   (void)launched_.child.reap();
+  launched_.cgroup.reset();  // with what may still be in it
   launched_.link->lose();
 }
 
 void WardenClient::abandon() {
-  if (launched_.pid_namespace == 0) {
+  if (launched_.pid_namespace == 0 || launched_.cgroup != nullptr) {
     close();
     return;
   }

@@ -21,14 +21,18 @@ namespace bawn::sandbox {
 namespace {
 
 Result<os::Pidfd> start_stub(const SessionPlan& plan, const Warden::Options& options,
-                             const os::UniqueFd& stream) {
+                             const os::UniqueFd& stream, const CgroupLeaf* cgroup) {
   const std::string program = BAWN_TRY(find_warden_program(options.program));
-  const std::string blob = BAWN_TRY(wire::encode_plan(plan, ::getpid(), 0));
+  const std::string blob = BAWN_TRY(
+      wire::encode_plan(plan, ::getpid(), cgroup != nullptr ? std::uint32_t{wire::kCgroup} : 0U));
   const os::UniqueFd memory = BAWN_TRY(os::sealed_memfd("bawn-plan", blob));
   os::SpawnOptions spawn;
   spawn.program = program;
   spawn.argv = {"bawn-warden", "--serve"};
   spawn.fds = {{memory.get(), wire::kPlanFd}, {stream.get(), wire::kStreamFd}};
+  if (cgroup != nullptr) {
+    spawn.fds.emplace_back(cgroup->descriptor(), wire::kCgroupFd);
+  }
   spawn.from_lasting_thread = true;
   return os::spawn(spawn);
 }
@@ -41,6 +45,7 @@ Result<> fork_warden(const SessionPlan& plan, const os::UniqueFd& stream, Launch
   if (!warden::read_plan(reinterpret_cast<const unsigned char*>(blob.data()), blob.size(), view)) {
     return contract::fail(ErrorCode::Internal, "the plan cannot be read back");
   }
+  view.cgroup_fd = launched.cgroup != nullptr ? launched.cgroup->descriptor() : -1;
   pid_t pid = 0;
   int life = -1;
   const warden::Failure failure = warden::start_warden(view, stream.get(), pid, life);
@@ -83,6 +88,9 @@ Result<> take_ready(Launched& launched, const SessionPlan& plan) {
   launched.pid_namespace = in.u64();
   launched.other_numbers = launched.pid_namespace != 0;
   launched.warden = BAWN_TRY(os::Pidfd::open(pid));
+  if (launched.cgroup != nullptr && !launched.cgroup->holds(pid)) {
+    return contract::fail(ErrorCode::Unsupported, "the warden is not in the session's cgroup");
+  }
   launched.start_time = BAWN_TRY(os::start_time(pid));
   if (plan.network.inside && !first.fd.is_open()) {
     return contract::fail(ErrorCode::Internal, "the session's warden brought no proxy socket");
@@ -96,10 +104,13 @@ Result<> take_ready(Launched& launched, const SessionPlan& plan) {
 Result<Launched> launch_warden(const SessionPlan& plan, const Warden::Options& options) {
   os::SocketPair stream = BAWN_TRY(os::SocketPair::make());
   Launched launched;
+  if (plan.cgroup.apply) {
+    launched.cgroup = BAWN_TRY(CgroupLeaf::make(plan.cgroup));
+  }
   if (may_fork(plan, options)) {
     BAWN_TRY(fork_warden(plan, stream.far, launched));
   } else {
-    launched.child = BAWN_TRY(start_stub(plan, options, stream.far));
+    launched.child = BAWN_TRY(start_stub(plan, options, stream.far, launched.cgroup.get()));
   }
   stream.far.reset();  // or its end would never be seen
   launched.link = std::make_shared<WardenLink>(std::move(stream.near));

@@ -5,6 +5,7 @@
 #include "bawn/os/pidfd.hpp"
 #include "bawn/sandbox/egress.hpp"
 #include "bawn/sandbox/warden.hpp"
+#include "cgroup_leaf.hpp"
 #include "warden_link.hpp"
 
 #include <chrono>
@@ -18,6 +19,7 @@ struct Launched {
   os::Pidfd child;  ///< our direct child: the stub, or the warden itself where there is no stub
   os::Pidfd warden;
   os::UniqueFd life;  ///< without a stub: the pipe whose end tells the warden that we are gone
+  std::shared_ptr<CgroupLeaf> cgroup;  ///< null when the plan has none
   std::uint64_t start_time = 0;
   std::uint64_t pid_namespace = 0;
   bool other_numbers = false;                   ///< processes have other numbers there than here

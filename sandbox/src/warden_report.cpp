@@ -18,10 +18,9 @@ wire::Reader reader_of(const Frame& frame) {
 
 std::uint32_t bit_of(std::string_view layer) {
   static constexpr std::pair<std::string_view, std::uint32_t> kBits[] = {
-      {"namespaces", wire::kLayerNamespaces},
-      {"hygiene", wire::kLayerHygiene},
-      {"landlock", wire::kLayerLandlock},
-      {"seccomp", wire::kLayerSeccomp},
+      {"namespaces", wire::kLayerNamespaces}, {"hygiene", wire::kLayerHygiene},
+      {"landlock", wire::kLayerLandlock},     {"seccomp", wire::kLayerSeccomp},
+      {"cgroup", wire::kLayerCgroup},
   };
   for (const auto& [name, bit] : kBits) {
     if (name == layer) {

@@ -21,6 +21,7 @@ inline constexpr int kStreamFd = 4;  ///< the stub's and the warden's end of the
 /// With --exec: the sealed payload of the one Spawn request; on kStreamFd the stub passes on Ready
 /// (or SetupFailed), then Executed, or Refused with the reason.
 inline constexpr int kRequestFd = 5;
+inline constexpr int kCgroupFd = 6;  ///< with kCgroup: the directory of the session's cgroup
 
 /// Frame types. Requests below 0x100, answers (same id as the request) from 0x100, events (id of
 /// the spawn that they are about) from 0x200.
@@ -65,6 +66,7 @@ enum PlanFlag : std::uint32_t {
   kChildScopeLayer = 1U << 6U,
   kSeccomp = 1U << 7U,
   kProxyListener = 1U << 9U,  ///< Ready brings a socket that listens inside, on the plan's port
+  kCgroup = 1U << 10U,        ///< the warden is born in the session's cgroup
   kForkedWarden = 1U << 8U,   ///< forked from the server: its signal handlers came along
 };
 
@@ -120,6 +122,7 @@ enum LayerBit : std::uint32_t {
   kLayerLandlock = 1U << 2U,
   kLayerSeccomp = 1U << 3U,
   kLayerChildScope = 1U << 4U,
+  kLayerCgroup = 1U << 5U,
 };
 
 /// Mirrors MountStep::Kind, which the warden cannot include.

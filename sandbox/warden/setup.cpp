@@ -189,6 +189,7 @@ std::uint32_t layers_of(const PlanView& plan, const Station& station) noexcept {
   layers |= plan.has(wire::kHygiene) ? wire::kLayerHygiene : 0U;
   layers |= plan.landlock.abi > 0 ? wire::kLayerLandlock : 0U;
   layers |= plan.has(wire::kSeccomp) ? wire::kLayerSeccomp : 0U;
+  layers |= plan.cgroup_fd >= 0 ? wire::kLayerCgroup : 0U;
   layers |= station.scope_ruleset >= 0 ? wire::kLayerChildScope : 0U;
   return layers;
 }

@@ -5,6 +5,7 @@
 #include "warden.hpp"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,6 +38,20 @@ int write_map(pid_t pid, const char* file, const char* format, unsigned id) noex
   snprintf(path, sizeof path, "/proc/%d/%s", static_cast<int>(pid), file);
   const int length = snprintf(text, sizeof text, format, id, id);
   return write_file(path, text, static_cast<std::size_t>(length));
+}
+
+/// Without CLONE_VM this is a fork that the C library does not know of: fine, since the child calls
+/// nothing that depends on its cached state, and the caller has one thread. To be born in a cgroup
+/// costs nothing; to be moved into one would stop every fork on the machine for milliseconds.
+long clone_warden(const PlanView& plan) noexcept {
+  if (plan.cgroup_fd < 0) {
+    return syscall(SYS_clone, plan.clone_flags | SIGCHLD, nullptr, nullptr, nullptr, 0L);
+  }
+  clone_args arguments = {};
+  arguments.flags = plan.clone_flags | CLONE_INTO_CGROUP;
+  arguments.exit_signal = SIGCHLD;
+  arguments.cgroup = static_cast<unsigned>(plan.cgroup_fd);
+  return syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
 /// posix_spawn(3) did this for the program; a fork of the server has its handlers.
@@ -94,9 +109,7 @@ Failure start_warden(const PlanView& plan, int stream_fd, pid_t& pid, int& life_
   if (pipe2(life, O_CLOEXEC) != 0) {
     return {Step::Descriptors, errno, 0};
   }
-  // Without CLONE_VM this is a fork that the C library does not know of: fine, since the child
-  // calls nothing that depends on its cached state, and the caller has one thread.
-  const long result = syscall(SYS_clone, plan.clone_flags | SIGCHLD, nullptr, nullptr, nullptr, 0L);
+  const long result = clone_warden(plan);
   if (result == 0) {
     close(life[1]);
     if (plan.has(wire::kForkedWarden)) {
@@ -150,6 +163,7 @@ void end_stub(const PlanView& plan, pid_t warden) noexcept {
 void run_stub(int plan_fd, int stream_fd) {
   PlanView plan;
   begin_stub(plan_fd, stream_fd, plan);
+  plan.cgroup_fd = plan.has(wire::kCgroup) ? wire::kCgroupFd : -1;
   pid_t pid = 0;
   int life_fd = -1;
   const Failure failure = start_warden(plan, stream_fd, pid, life_fd);
@@ -163,6 +177,9 @@ void run_stub(int plan_fd, int stream_fd) {
   // The stream's end must mean that the warden is gone.
   close(stream_fd);
   close(plan_fd);
+  if (plan.cgroup_fd >= 0) {
+    close(plan.cgroup_fd);
+  }
   end_stub(plan, pid);
   _exit(0);
 }

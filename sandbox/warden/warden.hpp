@@ -37,7 +37,8 @@ using wire::Step;
 /// entries; copy it to walk.
 struct PlanView {
   int server_pid = 0;
-  int host_pid = 0;  ///< the warden's number where the server is; 0 = the stub will say it
+  int host_pid = 0;    ///< the warden's number where the server is; 0 = the stub will say it
+  int cgroup_fd = -1;  ///< the directory of the session's cgroup, or -1; not part of the blob
   std::uint32_t flags = 0;
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;

@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -18,6 +19,17 @@ namespace bawn::shell {
 namespace {
 
 constexpr int kStateTimeoutMs = 5000;
+
+/// Where the kernel counts kills for lack of memory: the session's own where it has a cgroup with a
+/// limit, else the machine's.
+std::string counters_of(const std::string& chosen, const sandbox::Warden& warden) {
+  if (!chosen.empty()) {
+    return chosen;
+  }
+  const std::string cgroup = warden.cgroup();
+  const std::string own = cgroup + "/memory.events";
+  return !cgroup.empty() && ::access(own.c_str(), R_OK) == 0 ? own : "/proc/vmstat";
+}
 
 }  // namespace
 
@@ -33,7 +45,7 @@ Session::Impl::Impl(SessionConfig session_config, std::unique_ptr<const SessionF
       marker_prefix(random_name(22) + "."),
       reports(std::move(report_channel)),
       calls(config.limits.recent_calls),
-      memory_kills(config.kernel_counters),
+      memory_kills(counters_of(config.kernel_counters, *warden)),
       report_path_(std::move(report_path)) {}
 
 Session::Impl::~Impl() {

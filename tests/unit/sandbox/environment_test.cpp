@@ -1,4 +1,5 @@
 #include "samples.hpp"
+#include "tool_caches.hpp"
 
 #include <gmock/gmock.h>
 
@@ -62,6 +63,46 @@ TEST(SessionEnvironment, SetsWhatIsTrueInside) {
   EXPECT_THAT(environment, Contains("TMPDIR=/tmp"));
   EXPECT_THAT(environment, Contains("XDG_CACHE_HOME=/tmp/.cache"));
   EXPECT_THAT(environment, Not(Contains("HOME=/root")));
+}
+
+SessionPlan plan_with_root(const std::string& path) {
+  SessionPlan made = plan();
+  made.files.roots = {{"/tmp", true}, {path, true}};
+  return made;
+}
+
+TEST(ToolCaches, ArePrivateWhereTheyOnlySaveTime) {
+  const auto environment =
+      entered(test::policy_named("workspace-write"), {"CARGO_HOME=/opt/cargo"});
+  EXPECT_THAT(environment, Contains("npm_config_cache=/tmp/.cache/npm"));
+  EXPECT_THAT(environment, Contains("GRADLE_USER_HOME=/tmp/.cache/gradle"));
+  EXPECT_THAT(environment, Contains("MAVEN_ARGS=-Dmaven.repo.local=/tmp/.cache/maven "
+                                    "-Dmaven.repo.local.tail=/home/ann/.m2/repository"));
+  EXPECT_THAT(environment, Contains("CARGO_HOME=/opt/cargo")) << "its sources cannot be got anew";
+  EXPECT_THAT(environment, Not(Contains(StartsWith("GOMODCACHE="))));
+}
+
+TEST(ToolCaches, ArePrivateWithTheirSourcesWhereThereIsANetwork) {
+  const auto environment = entered(test::policy_named("open-net"), {"CARGO_HOME=/opt/cargo"});
+  EXPECT_THAT(environment, Contains("CARGO_HOME=/tmp/.cache/cargo"));
+  EXPECT_THAT(environment, Contains("GOMODCACHE=/tmp/.cache/go-mod"));
+}
+
+TEST(ToolCaches, AreTheUsersOwnWhereThePolicyLetsThemBeWritten) {
+  const Policy policy = test::policy_named("open-net");
+  const auto environment = session_environment(policy, plan_with_root("/home/ann/.cargo"), {});
+  EXPECT_THAT(environment, Not(Contains(StartsWith("CARGO_HOME="))));
+  EXPECT_THAT(environment, Contains("GOMODCACHE=/tmp/.cache/go-mod"));
+}
+
+TEST(ToolCaches, EachKindHasASentenceInTheReport) {
+  const Policy policy = test::policy_named("workspace-write");
+  const auto sentences = describe_caches(tool_caches(policy, plan_with_root("/home/ann/.m2")));
+  ASSERT_EQ(sentences.size(), 3U);
+  EXPECT_THAT(sentences[0], HasSubstr("private temporary directory: XDG_CACHE_HOME, "));
+  EXPECT_THAT(sentences[1], HasSubstr("read-only: GOMODCACHE, CARGO_HOME, "));
+  EXPECT_THAT(sentences[2], HasSubstr("shared with programs outside"));
+  EXPECT_THAT(sentences[2], HasSubstr(": MAVEN_ARGS"));
 }
 
 TEST(SessionEnvironment, PathLosesEntriesThatMeanTheCurrentDirectory) {

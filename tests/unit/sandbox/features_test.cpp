@@ -38,6 +38,13 @@ TEST(ApplyProbe, AFailedTryMakesTheFeatureUnavailableWithItsStep) {
   EXPECT_FALSE(features.pid_namespace.available);
 }
 
+TEST(ApplyProbe, CountsLandlockLayersAndExplainsAProcThatIsHiddenInPart) {
+  KernelFeatures features = test::full_features();
+  apply_probe(features, "layers 3\nlayers\nlayers x\nproc fail 1 mount\n");
+  EXPECT_EQ(features.landlock_layers, 3);
+  EXPECT_THAT(features.mount_namespace.reason, HasSubstr("unmask=ALL"));
+}
+
 TEST(ApplyProbe, UnknownAndBrokenLinesChangeNothing) {
   KernelFeatures features = test::full_features();
   apply_probe(features, "time fail 1 x\n\nuser\nuser maybe\n");

@@ -67,7 +67,7 @@ class SessionTest : public ::testing::Test {
   }
 
   shell::SessionLimits limits_;
-  std::string kernel_counters_ = "/proc/vmstat";
+  std::string kernel_counters_;
   TempDir workspace_;
   TempDir state_;
   std::shared_ptr<FakeWarden> warden_;

@@ -14,10 +14,10 @@ namespace bawn::contract {
 
 /// One mechanism: asked for, and what became of it.
 struct Layer {
-  std::string name{};        ///< "landlock", "seccomp", "namespaces", "hygiene", "container"
-  bool requested = true;     ///< the policy wanted it
-  bool applied = false;      ///< confirmed by the process that applied it
-  std::optional<int> abi{};  ///< Landlock ABI in force, where it has a meaning
+  std::string name{};     ///< "landlock", "seccomp", "namespaces", "hygiene", "cgroup", "container"
+  bool requested = true;  ///< the policy wanted it
+  bool applied = false;   ///< confirmed by the process that applied it
+  std::optional<int> abi{};            ///< Landlock ABI in force, where it has a meaning
   std::vector<std::string> missing{};  ///< parts that could not be had, in plain words
   std::string reason{};                ///< why it is not applied, empty when it is
 

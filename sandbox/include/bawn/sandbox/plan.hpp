@@ -158,6 +158,21 @@ struct HygienePlan {
   std::vector<std::string> missing;
 };
 
+/// The session's own cgroup v2: made by the server, entered by the warden at its birth.
+struct CgroupPlan {
+  bool apply = false;
+  std::string parent;                    ///< the delegated cgroup's directory
+  std::vector<std::string> controllers;  ///< to be enabled for what lies in `parent`
+  struct Setting {
+    std::string file;  ///< "memory.max", ...
+    std::string value;
+    friend bool operator==(const Setting&, const Setting&) = default;
+  };
+  std::vector<Setting> settings;
+  std::vector<std::string> missing;  ///< limits of the policy that it cannot hold
+  std::string reason;                ///< why there is none
+};
+
 /// What the file agent holds by itself, beside the layers or where there are none.
 struct FilePlan {
   struct Root {
@@ -195,6 +210,7 @@ struct SessionPlan {
   SeccompPlan seccomp;
   NamespacePlan namespaces;
   HygienePlan hygiene;
+  CgroupPlan cgroup;
   NetworkPlan network;
   FilePlan files;
   bool child_scope_layer =
@@ -259,9 +275,15 @@ struct SeccompSituation {
 [[nodiscard]] FilePlan plan_files(const Policy& policy, const SessionPlan& plan,
                                   const Place& place);
 
-/// Descriptors, keyring, capabilities and limits.
+/// Descriptors, keyring, capabilities and limits. With `processes_counted` the cgroup bounds the
+/// number of processes.
 [[nodiscard]] HygienePlan plan_hygiene(const Policy& policy, const KernelFeatures& features,
-                                       bool with_user_namespace);
+                                       bool with_user_namespace, bool processes_counted = false);
+
+/// The session's cgroup. None where it would hold nothing: no limit that a controller keeps, and a
+/// PID namespace that ends everything anyway.
+[[nodiscard]] CgroupPlan plan_cgroup(const Policy& policy, const KernelFeatures& features,
+                                     bool with_pid_namespace);
 
 /// Where the session directory's r/ and w/ are inside: their own place where there are mounts, so
 /// that w/ needs no read rule above it. Empty when there is no session directory.

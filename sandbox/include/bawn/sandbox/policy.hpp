@@ -43,6 +43,10 @@ struct Limits {
   std::optional<std::uint64_t> file_size_bytes;  ///< RLIMIT_FSIZE, bytes
   std::optional<std::uint64_t> open_files;       ///< RLIMIT_NOFILE
   std::optional<std::uint64_t> tmp_bytes;        ///< size of the private /tmp, bytes
+  /// Memory of the whole session (memory.max), bytes; needs a cgroup.
+  std::optional<std::uint64_t> session_memory_bytes;
+  /// CPU time of the whole session (cpu.max), in percent of one CPU; needs a cgroup.
+  std::optional<std::uint64_t> cpu_percent;
 };
 
 struct Policy {
@@ -66,6 +70,7 @@ struct Policy {
   LayerMode seccomp = LayerMode::Auto;
   LayerMode namespaces = LayerMode::Auto;
   LayerMode hygiene = LayerMode::Auto;
+  LayerMode cgroup = LayerMode::Auto;
   std::vector<Guarantee> require;  ///< must be held by some layer, else the session is refused
   bool best_effort = false;        ///< start even so, and say so in every report
   RunAs run_as = RunAs::WorkspaceOwner;

@@ -174,6 +174,9 @@ class Warden {
   /// warden's handle.
   [[nodiscard]] virtual std::shared_ptr<Egress> egress() const { return nullptr; }
 
+  /// The directory of the session's own cgroup (v2); empty when it has none.
+  [[nodiscard]] virtual std::string cgroup() const { return {}; }
+
   /// The relay that it is reached through; null where descriptors are passed. Over a relay every
   /// process number is the place's own, and host and inside numbers are the same.
   [[nodiscard]] virtual std::shared_ptr<Relay> relay() const { return nullptr; }

@@ -61,8 +61,9 @@ struct SessionConfig {
   sandbox::Warden::Options warden;
   SessionLimits limits;
   std::shared_ptr<SpoolBudget> spool{};  ///< null = bounded by `limits` alone
-  /// Where the kernel counts processes that it ended for lack of memory, as in proc_vmstat(5).
-  std::string kernel_counters = "/proc/vmstat";
+  /// Where the kernel counts processes that it ended for lack of memory, as in proc_vmstat(5);
+  /// empty = memory.events of the session's cgroup where it has a limit there, else /proc/vmstat.
+  std::string kernel_counters{};
 };
 
 /// In characters.
