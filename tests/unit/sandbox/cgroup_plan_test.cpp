@@ -169,7 +169,7 @@ TEST(PlanSession, RefusesACgroupThatIsRequiredAndNotToBeHadInFull) {
 
 TEST(PlanSession, CountsProcessesInTheCgroupWhereItCan) {
   KernelFeatures features = with_cgroup({"pids"});
-  features.user_namespace.available = false;
+  take_away(features, "namespaces");
   Policy policy = *preset("workspace-write");
   const auto counted = plan_session(policy, features, test::sample_place());
   ASSERT_TRUE(counted) << counted.error().message();

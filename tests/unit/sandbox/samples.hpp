@@ -47,6 +47,7 @@ inline sandbox::KernelFeatures full_features(int landlock_abi = 7) {
         &features.ipc_namespace, &features.uts_namespace}) {
     feature->available = true;
   }
+  features.cgroup_v2.reason = "no cgroup in this test";
   features.kernel = "6.18.0";
   features.machine = "x86_64";
   return features;
