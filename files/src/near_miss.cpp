@@ -143,12 +143,13 @@ std::optional<std::size_t> by_likeness(const Lines& lines, const Lines& wanted) 
   return place && *place >= index ? std::optional(*place - index) : std::nullopt;
 }
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
-    text.replace(at, from.size(), to);
-    at += to.size();
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  for (std::size_t at = text.find(from); at != std::string_view::npos; at = text.find(from)) {
+    out.append(text.substr(0, at)).append(to);
+    text.remove_prefix(at + from.size());
   }
-  return text;
+  return out.append(text);
 }
 
 std::string trimmed_ends(std::string_view text) {
@@ -195,7 +196,7 @@ std::optional<std::string> without_numbers(std::string_view text) {
 }
 
 std::string reason_of(std::string_view here, std::string_view wanted, std::string_view name) {
-  const auto lf = [](std::string_view text) { return replaced(std::string(text), "\r\n", "\n"); };
+  const auto lf = [](std::string_view text) { return replaced(text, "\r\n", "\n"); };
   if (here.find(wanted) != std::string_view::npos) {
     return wanted.ends_with('\n')
                ? "only white space at the start of a line differs"

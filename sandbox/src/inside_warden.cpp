@@ -48,7 +48,7 @@ Result<std::shared_ptr<Warden>> start_beside(Warden& first, const std::string& p
   os::SocketPair stream = BAWN_TRY(os::SocketPair::make());
   SpawnSpec spec;
   spec.argv = {program, "--beside"};
-  spec.cwd = "/";
+  spec.cwd.assign(1, '/');
   spec.standard_input = std::move(stream.far);
   spec.call = marker;
   spec.new_session = true;

@@ -21,6 +21,10 @@ constexpr int kMaxDepth = 8;
 
 char made[kMaxSessions][kMaxPath];
 
+int open_directory(int directory, const char* name) noexcept {
+  return openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 /// Removes everything below an open directory, which it closes.
 void empty_directory(int directory, int depth) noexcept {
   alignas(dirent64) char buffer[4096];
@@ -33,11 +37,15 @@ void empty_directory(int directory, int depth) noexcept {
       if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(directory, name, 0) == 0) {
         continue;
       }
-      (void)fchmodat(directory, name, 0700, 0);
-      const int inner = depth < kMaxDepth ? openat(directory, name,
-                                                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                                          : -1;
+      int inner = depth < kMaxDepth ? open_directory(directory, name) : -1;
+      // A command may have taken the rights off its own directory, or put a link in its place by
+      // now.
+      if (inner < 0 && errno == EACCES &&
+          fchmodat(directory, name, 0700, AT_SYMLINK_NOFOLLOW) == 0) {
+        inner = open_directory(directory, name);
+      }
       if (inner >= 0) {
+        (void)!fchmod(inner, 0700);
         empty_directory(inner, depth + 1);
       }
       (void)unlinkat(directory, name, AT_REMOVEDIR);
