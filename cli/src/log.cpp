@@ -66,6 +66,9 @@ std::string outcome_text(const Json& line) {
   if (member(line, "state") == "running") {
     return "running";
   }
+  if (member(line, "state") == "lost") {
+    return "lost with its server";
+  }
   const std::string reason = member(line, "reason");
   if (reason == "exited") {
     return "exit " + member(line, "exit_code");
@@ -120,7 +123,9 @@ Result<> show(const LogOptions& options) {
     BAWN_TRY(own_file_in(folder));  // so that there is something to follow before the first server
   }
   LogReader reader(folder);
-  print_all(merge_calls(reader.read_new()), options, options.last);
+  std::vector<Json> calls = merge_calls(reader.read_new());
+  mark_lost(calls);
+  print_all(calls, options, options.last);
   while (options.follow) {
     BAWN_TRY(reader.wait());
     print_all(reader.read_new(), options, SIZE_MAX);

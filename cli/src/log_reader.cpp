@@ -1,5 +1,6 @@
 #include "log_reader.hpp"
 
+#include "bawn/os/procfs.hpp"
 #include "server_file.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ std::string text_of(const Json& line, const char* name) {
 
 }  // namespace
 
-void LogReader::read_file(const std::string& path, int server_pid, std::vector<Json>& lines) {
+void LogReader::read_file(const std::string& path, const ProcessIdentity& server,
+                          std::vector<Json>& lines) {
   const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat found{};
   if (!fd.is_open() || ::fstat(fd.get(), &found) != 0 || !S_ISREG(found.st_mode)) {
@@ -67,7 +69,8 @@ void LogReader::read_file(const std::string& path, int server_pid, std::vector<J
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', at)) {
     auto line = contract::parse_json(std::string_view(text).substr(at, end - at));
     if (line && line->is_object()) {
-      (*line)["server_pid"] = server_pid;
+      (*line)["server_pid"] = server.pid;
+      (*line)["server_start_time"] = server.start_time;
       lines.push_back(std::move(*line));
     }
     at = end + 1;
@@ -81,7 +84,7 @@ std::vector<Json> LogReader::read_new() {
   std::filesystem::directory_iterator entry(folder_, failed);
   for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
     if (const auto server = server_of(entry->path().filename().string())) {
-      read_file(entry->path().string(), server->pid, lines);
+      read_file(entry->path().string(), *server, lines);
     }
   }
   std::stable_sort(lines.begin(), lines.end(),
@@ -129,6 +132,24 @@ std::vector<Json> merge_calls(const std::vector<Json>& lines) {
     }
   }
   return merged;
+}
+
+void mark_lost(std::vector<Json>& merged) {
+  const auto boot = os::boot_id();
+  for (Json& line : merged) {
+    if (text_of(line, "state") != "running") {
+      continue;
+    }
+    const ProcessIdentity server{line.value("server_pid", 0),
+                                 line.value("server_start_time", std::uint64_t{0})};
+    const auto record = line.find("record");
+    const std::string recorded =
+        record != line.end() && record->is_object() ? text_of(*record, "boot_id") : std::string();
+    const bool other_boot = boot && !recorded.empty() && recorded != *boot;
+    if (other_boot || !is_alive(server)) {
+      line["state"] = "lost";
+    }
+  }
 }
 
 }  // namespace bawn::cli

@@ -87,7 +87,10 @@ std::uint64_t CallRecord::printed() const {
 void CallRecord::request_stop(StopCause cause) noexcept {
   StopCause none = StopCause::None;
   if (cause_.compare_exchange_strong(none, cause)) {
-    wake_.signal();
+    const std::lock_guard lock(wake_mutex_);
+    if (wake_) {
+      wake_->signal();
+    }
   }
 }
 
@@ -109,9 +112,12 @@ void CallRecord::finish(CallResult result) {
     result_ = std::move(result);
   }
   changed_.notify_all();
+  // A finished call is kept for its output, and costs no descriptor but that of a spooled one.
   if (input_ != nullptr) {
     input_->shut();
   }
+  const std::lock_guard lock(wake_mutex_);
+  wake_.reset();
 }
 
 void CallRecord::wait(const contract::Context& context,

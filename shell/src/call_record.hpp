@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace bawn::shell {
@@ -47,8 +48,8 @@ class CallRecord {
   /// Asks whoever drives the call to stop it; harmless when it is finished.
   void request_stop(StopCause cause) noexcept;
   [[nodiscard]] StopCause stop_cause() const noexcept { return cause_.load(); }
-  /// Readable after a request to stop; borrowed.
-  [[nodiscard]] int wake_fd() const noexcept { return wake_.get(); }
+  /// Readable after a request to stop; borrowed, until the call is finished.
+  [[nodiscard]] int wake_fd() const noexcept { return wake_->get(); }
 
   /// Shown as "bash" in views: the file of the call's text.
   void set_script(std::string path);
@@ -112,7 +113,8 @@ class CallRecord {
   bool answered_ = true;
   std::chrono::steady_clock::time_point started_;
   std::atomic<StopCause> cause_{StopCause::None};
-  os::EventFd wake_;
+  std::mutex wake_mutex_;  // its own: a canceller must not wait for output to be stored
+  std::optional<os::EventFd> wake_;
 };
 
 using CallPtr = std::shared_ptr<CallRecord>;

@@ -68,8 +68,8 @@ Result<> InputFeed::write(std::string_view bytes) {
                       queue_.size(), kMostWaiting));
     }
     queue_.append(bytes);
+    work_->signal();
   }
-  work_.signal();
   return {};
 }
 
@@ -84,8 +84,8 @@ Result<> InputFeed::end() {
                             "the call has ended and takes no more input");
     }
     ended_ = true;
+    work_->signal();
   }
-  work_.signal();
   return {};
 }
 
@@ -107,7 +107,7 @@ Result<> InputFeed::resize(TerminalSize size) {
 
 void InputFeed::flush() {
   const std::lock_guard lock(mutex_);
-  work_.clear();
+  work_->clear();
   std::size_t sent = 0;
   while (sent < queue_.size() && write_.is_open()) {
     const long put = os::write_quietly(write_.get(), queue_.data() + sent, queue_.size() - sent);
@@ -156,6 +156,7 @@ void InputFeed::shut() {
   queue_.clear();
   write_.reset();
   held_.reset();
+  work_.reset();
 }
 
 }  // namespace bawn::shell

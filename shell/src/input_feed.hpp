@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,8 +51,8 @@ class InputFeed {
 
   /// Writes what the other side takes now.
   void flush();
-  /// Readable when flush() has work; borrowed.
-  [[nodiscard]] int work_fd() const noexcept { return work_.get(); }
+  /// Readable when flush() has work; borrowed, until shut().
+  [[nodiscard]] int work_fd() const noexcept { return work_ ? work_->get() : -1; }
   /// To be polled for writing, or -1 when nothing waits; borrowed.
   [[nodiscard]] int full_fd() const;
   /// Bytes that wait here.
@@ -71,7 +72,7 @@ class InputFeed {
   mutable std::mutex mutex_;
   os::UniqueFd write_;
   os::UniqueFd held_;
-  os::EventFd work_;
+  std::optional<os::EventFd> work_;
   const bool terminal_;
   std::function<Result<>(TerminalSize)> resize_;
   std::uint64_t device_ = 0;

@@ -1,5 +1,6 @@
 #include "session_dir.hpp"
 
+#include "bawn/os/procfs.hpp"
 #include "bawn/shell/session.hpp"
 #include "random_name.hpp"
 
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -95,8 +98,28 @@ void remove_session(const std::string& path) noexcept {
   rmdir(path.c_str());
 }
 
+/// A directory's name tells who makes it, until its lock does: "PID-START-RANDOM".
+std::string new_name() {
+  const int self = getpid();
+  return fmt::format("{}-{}-{}", self, os::start_time(self).value_or(0), random_name(10));
+}
+
+/// Whether the process that made a directory of that name is gone; false for a name of another
+/// kind.
+bool maker_is_gone(std::string_view name) {
+  int pid = 0;
+  std::uint64_t start = 0;
+  const char* const end = name.data() + name.size();
+  const auto first = std::from_chars(name.data(), end, pid);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-' ||
+      std::from_chars(first.ptr + 1, end, start).ec != std::errc()) {
+    return false;
+  }
+  return os::start_time(pid).value_or(0) != start;
+}
+
 /// Removes what servers left that ended without a chance to. Theirs is a lock file that nobody
-/// holds any more; an empty one belongs to a session that is just being made.
+/// holds any more; without one, or with an empty one, a session may be just being made.
 void remove_abandoned(const std::string& sessions) noexcept {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(sessions, error), end; !error && entry != end;
@@ -104,8 +127,9 @@ void remove_abandoned(const std::string& sessions) noexcept {
     const std::string path = entry->path();
     const os::UniqueFd lock(::open((path + kLock).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status{};
-    if (lock.is_open() && flock(lock.get(), LOCK_EX | LOCK_NB) == 0 &&
-        fstat(lock.get(), &status) == 0 && status.st_size > 0) {
+    const bool locked = lock.is_open() && flock(lock.get(), LOCK_EX | LOCK_NB) != 0;
+    const bool was_taken = lock.is_open() && fstat(lock.get(), &status) == 0 && status.st_size > 0;
+    if (!locked && (was_taken || maker_is_gone(entry->path().filename().string()))) {
       remove_session(path);
     }
   }
@@ -125,7 +149,7 @@ Result<std::string> Session::prepare_directory(const std::string& state_dir, std
   const std::string sessions = state_dir + "/sessions";
   BAWN_TRY(make_directory(sessions, 0700));
   remove_abandoned(sessions);
-  const std::string path = sessions + "/" + random_name(10);
+  const std::string path = sessions + "/" + new_name();
   // Searchable, not readable, where another user must pass: the random name is what they lack.
   const mode_t passage = foreign ? 0711 : 0700;
   // Neither side can be listed: the names of other calls' files are nobody's business.

@@ -75,9 +75,9 @@ Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
                                                          .destructive = true,
                                                          .idempotent = false,
                                                          .open_world = true});
-  options.resource =
-      "shell:" + (support->options().default_session.empty() ? std::string("session")
-                                                             : support->options().default_session);
+  options.resources = [support](const contract::Context& context, std::string_view args) {
+    return support->shell_of(context, args);
+  };
   options.output_schema = BAWN_TRY(contract::schema_text_of<CallEntry>());
   options.cli = contract::CliInfo{
       .group = "shell",

@@ -137,9 +137,7 @@ Result<contract::ToolPtr> make_kill_tool(const SupportPtr& support) {
 
 Result<contract::ToolPtr> make_restart_tool(const SupportPtr& support) {
   contract::ToolOptions options = control_options(support, "Restart the shell");
-  options.resource =
-      "shell:" + (support->options().default_session.empty() ? std::string("session")
-                                                             : support->options().default_session);
+  // It waits for no call of the shell: it is there to end one.
   options.output_schema = BAWN_TRY(contract::schema_text_of<RestartEntry>());
   return contract::make_tool<RestartArgs>(
       "bash_restart", kRestartDescription,

@@ -72,25 +72,45 @@ contract::Outcome ToolSupport::outcome(const Session& session,
   return made;
 }
 
-contract::Confinement ToolSupport::confined(const contract::Context& context,
-                                            std::string_view args) const {
+namespace {
+
+struct NamedSession {
   std::optional<std::string> name;
   bool asks_for_more = false;
+};
+
+/// What arguments say of the session, before they are checked.
+NamedSession session_in(std::string_view args) {
+  NamedSession found;
   if (const auto parsed = contract::parse_json(args.empty() ? "{}" : args);
       parsed && parsed->is_object()) {
-    if (const auto found = parsed->find("session"); found != parsed->end() && found->is_string()) {
-      name = found->get<std::string>();
+    if (const auto name = parsed->find("session"); name != parsed->end() && name->is_string()) {
+      found.name = name->get<std::string>();
     }
-    asks_for_more = parsed->contains("request") && !(*parsed)["request"].is_null();
+    found.asks_for_more = parsed->contains("request") && !(*parsed)["request"].is_null();
   }
-  const auto found = key(context, name);
+  return found;
+}
+
+}  // namespace
+
+contract::Confinement ToolSupport::confined(const contract::Context& context,
+                                            std::string_view args) const {
+  const NamedSession named = session_in(args);
+  const auto found = key(context, named.name);
   contract::Confinement report = pool_->confinement(found ? *found : std::string());
-  if (asks_for_more) {
+  if (named.asks_for_more) {
     report.notes.emplace_back(
         "The call asks for more than this policy gives; it runs, in a wall of its own, only if "
         "that is granted.");
   }
   return report;
+}
+
+std::vector<std::string> ToolSupport::shell_of(const contract::Context& context,
+                                               std::string_view args) const {
+  const auto found = key(context, session_in(args).name);
+  return found ? std::vector<std::string>{"shell:" + *found} : std::vector<std::string>();
 }
 
 std::vector<contract::ToolPtr> make_shell_tools(std::shared_ptr<SessionPool> pool,

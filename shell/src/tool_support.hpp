@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bawn::shell {
 
@@ -41,6 +42,10 @@ class ToolSupport {
   /// The same without the text and structure being made.
   [[nodiscard]] std::vector<Denial> denials(const Session& session, const CallResult& result) const;
 
+  /// The `resources` property of a call in a session's shell, which takes one at a time: that
+  /// shell. Other sessions are not waited for.
+  [[nodiscard]] std::vector<std::string> shell_of(const contract::Context& context,
+                                                  std::string_view args) const;
   /// The `confined` property: the report of the session that the arguments name, or the forecast.
   [[nodiscard]] contract::Confinement confined(const contract::Context& context,
                                                std::string_view args) const;

@@ -5,6 +5,8 @@ Usage: faults.py BAWN [NAME]     without a name: the names
 """
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -84,6 +86,19 @@ def server_killed(program, root):
     ends_well(following)
 
 
+def server_killed_without_a_wall(program, root):
+    """Where nothing walls them, a shell and a program that run in circles end with their server too."""
+    server = Server(program, root, ["--policy", "unconfined", "--allow-unconfined"])
+    begun = server.begin("setsid sh -c 'while :; do :; done' & echo up; while :; do :; done")
+    server.shows(begun, "up")
+    server.start("exec", argv=["sh", "-c", "while :; do :; done"])
+    until(lambda: len(server.family()) >= 5, "all run")
+    family = server.family()
+    os.kill(server.pid, signal.SIGKILL)
+    server.process.wait()
+    all_gone(family)
+
+
 def server_killed_again_and_again(program, root):
     for _ in range(5):
         server = Server(program, root)
@@ -97,6 +112,79 @@ def server_killed_again_and_again(program, root):
     left = [name for name in os.listdir(os.path.join(root, "state", "sessions"))]
     check(len(left) == 1, "one session's directory, the others were cleared away", left)
     ends_well(following)
+
+
+def traced(program, root, calls, injection):
+    """The program under strace, which does to its system calls what is injected."""
+    if not shutil.which("strace"):
+        sys.exit(SKIPPED)
+    wrapper = os.path.join(root, "traced")
+    with open(wrapper, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\nexec strace -f -qq -o /dev/null -e trace={calls} -e inject={calls}:{injection} -- "
+                   f"{shlex.quote(program)} \"$@\"\n")
+    os.chmod(wrapper, 0o755)
+    return wrapper
+
+
+def some_calls(server):
+    """A call of each kind; false when the server or its session was lost on the way."""
+    try:
+        server.bash("echo up; sleep 600 & setsid sleep 600 & (exit 3)")
+        server.execute("sh", "-c", "head -c 300000 /dev/zero")
+        return True
+    except (Gone, RuntimeError):
+        return False
+
+
+def killed_at_any_point(program, root):
+    """SIGKILL at the n-th call of a kind, of the server or of what it started: nothing runs on, and the next
+    server finds whole records, serves, and clears all away."""
+    survived = 0
+    for calls in ("write", "clone,clone3", "execve", "mkdir,unlink,fsync"):
+        for turn in (1, 2, 3, 4, 6, 9, 14, 21):
+            place = os.path.join(root, f"{calls[:5]}{turn}")
+            os.makedirs(place)
+            try:
+                server = Server(traced(program, place, calls, f"signal=KILL:when={turn}"), place)
+            except Gone:
+                continue  # before it could answer anything
+            survived += some_calls(server)
+            family = server.family()
+            try:
+                server.close()
+            except Gone:
+                pass
+            all_gone(family)
+            following = Server(program, place)
+            check(following.bash("echo new")["stdout"] == "new\n", f"{calls} {turn}: a new server serves")
+            for line in records(following):
+                check(isinstance(line, dict), "whole records", line)
+            left = os.listdir(os.path.join(place, "state", "sessions"))
+            check(len(left) == 1, f"{calls} {turn}: one session's directory", left)
+            ends_well(following)
+    check(survived > 0, "later points were reached")
+
+
+def write_errors(program, root):
+    """EIO of the server's syncs, and interrupted calls: answers stay true, and what is lost is said."""
+    for name, calls, injection in (("eio", "fsync,fdatasync,fallocate,ftruncate", "error=EIO"),
+                                   ("eintr", "poll,ppoll,epoll_wait,recvmsg,accept4", "error=EINTR:when=3+7")):
+        place = os.path.join(root, name)
+        os.makedirs(place)
+        server = Server(traced(program, place, calls, injection), place)
+        check(server.bash("v=1; echo out; echo err >&2; (exit 3)")["exit_code"] == 3, f"{name}: a true status")
+        result = server.bash("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end")
+        check(result["stdout_counts"]["bytes"] == 3000005, f"{name}: exact count", result["stdout_counts"])
+        check(server.bash("cat; echo $v", stdin="in\n")["stdout"] == "in\n1\n", f"{name}: input and state")
+        check(server.execute("sh", "-c", "exit 4")["exit_code"] == 4, f"{name}: exec")
+        try:
+            server.call("write_file", path="f", content="text\n")
+            check(name != "eio", "a file that could not be synchronised is not said to be written")
+        except RuntimeError as refused:
+            check(name == "eio" and "Input/output error" in str(refused), f"{name}: says why", str(refused))
+            check(not os.path.exists(os.path.join(server.workspace, "f")), "nothing half-written")
+        server.ping()
+        check(server.close() == 0, f"{name}: exit status", server.errors)
 
 
 def warden_killed(program, root):
@@ -278,6 +366,37 @@ def sessions_at_once(program, root, count=64):
     ends_well(server)
 
 
+def waiting_call_holds_up_nobody(program, root):
+    """While a call of one session is waited for, those of others and pings are answered."""
+    server = Server(program, root)
+    server.bash(":", session="other")
+    waiting = server.start("exec", argv=["sleep", "600"], yield_ms=45000)
+    also = server.start("bash", command="sleep 600", yield_ms=45000)
+    for i in range(20):
+        server.ping()
+        check(server.bash(f"echo {i}", session="other")["stdout"] == f"{i}\n", "another session answers")
+    check(waiting not in server.answers and also not in server.answers, "both are still waited for", server.answers)
+    for number in (waiting, also):
+        server.cancel(number)
+    check(server.bash("echo on")["stdout"] == "on\n", "the shell goes on after the cancel")
+    ends_well(server)
+
+
+def output_of_a_dead_server(program, root):
+    """What a killed server kept of its calls' output takes no room and no time of the next one."""
+    server = Server(program, root)
+    result = server.bash("head -c 50000000 /dev/zero")
+    check(result["stdout_counts"]["stored"] == 50000000, "it was kept", result["stdout_counts"])
+    os.kill(server.pid, signal.SIGKILL)
+    server.process.wait()
+    size = sum(os.path.getsize(os.path.join(folder, name))
+               for folder, _, names in os.walk(os.path.join(root, "state")) for name in names)
+    check(size < 1000000, "nothing of it is left on disk", size)
+    following = Server(program, root)
+    check(following.bash("echo new")["stdout"] == "new\n", "a new server serves")
+    ends_well(following)
+
+
 def idle_session_makes_room(program, root):
     server = Server(program, root, ["--max-sessions", "1", "--session-idle", "1ms"])
     server.bash("v=1", session="first")
@@ -373,7 +492,7 @@ def closed_standard_streams(program, root):
 
 CASES = {name: case for name, case in list(globals().items())
          if callable(case) and getattr(case, "__module__", None) == "__main__" and name.islower()
-         and name not in ("check", "running", "ended", "kill", "records", "all_gone", "ends_well", "main")}
+         and name not in ("check", "running", "ended", "kill", "records", "all_gone", "ends_well", "main", "traced", "some_calls")}
 
 
 def main():

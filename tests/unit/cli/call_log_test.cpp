@@ -1,5 +1,6 @@
 #include "call_log.hpp"
 
+#include "bawn/os/procfs.hpp"
 #include "line_editor.hpp"
 #include "log_reader.hpp"
 #include "support/temp_dir.hpp"
@@ -136,6 +137,23 @@ TEST(LogReaderTest, ALaterAnswerReplacesRunning) {
   EXPECT_EQ(merged[0]["tool"], "bash");
   EXPECT_EQ(merged[0]["state"], "finished");
   EXPECT_EQ(merged[0]["exit_code"], 4);
+}
+
+TEST(LogReaderTest, ACallThatRanWhenItsServerEndedIsLost) {
+  const auto alive = os::start_time(::getpid());
+  ASSERT_TRUE(alive);
+  const auto running = [](int pid, std::uint64_t start) {
+    return Json{{"server_pid", pid}, {"server_start_time", start}, {"state", "running"}};
+  };
+  std::vector<Json> lines = {running(::getpid(), *alive), running(::getpid(), *alive + 1),
+                             running(::getpid(), *alive)};
+  lines[2]["record"] = {{"boot_id", "another"}};
+  lines.push_back({{"server_pid", 1}, {"server_start_time", 1}, {"state", "finished"}});
+  mark_lost(lines);
+  EXPECT_EQ(lines[0]["state"], "running");
+  EXPECT_EQ(lines[1]["state"], "lost");
+  EXPECT_EQ(lines[2]["state"], "lost");
+  EXPECT_EQ(lines[3]["state"], "finished");
 }
 
 TEST(LineEditorTest, OnlyNamesThatMeanThemselvesAreCompleted) {

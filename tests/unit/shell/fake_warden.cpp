@@ -174,8 +174,12 @@ contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::Spa
   }
   os::SocketPair go = BAWN_TRY(os::SocketPair::make());
   // The shell keeps its pid over exec, so the pid is known while it still waits for the go.
+  // Nothing walls it here, so it ends with this program, and takes no more memory than any test
+  // needs.
   std::vector<std::string> argv = {"/bin/sh", "-c",
-                                   "read -r go <&9 || exit 125; exec 9<&-; exec \"$@\"", "sh"};
+                                   "ulimit -d 1000000; read -r go <&9 || exit 125; exec 9<&-; "
+                                   "exec setpriv --pdeathsig KILL -- \"$@\"",
+                                   "sh"};
   argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
   std::vector<std::string> env = spec.env;
   std::erase_if(env, [](const std::string& entry) { return entry.starts_with("BAWN_CALL="); });

@@ -108,9 +108,21 @@ TEST_F(ToolsTest, AllAreThereWithHintsSchemasAndShortDescriptions) {
   }
   EXPECT_EQ(names, (std::set<std::string>{"bash", "bash_input", "bash_kill", "bash_output",
                                           "bash_restart", "exec"}));
-  EXPECT_EQ(contract::resource_of(*tool("bash")), "shell:main");
-  EXPECT_EQ(contract::resource_of(*tool("bash_restart")), "shell:main");
-  EXPECT_EQ(contract::resource_of(*tool("exec")), "");
+}
+
+TEST_F(ToolsTest, CallsOfOneShellAreOrderedAndOthersAreNot) {
+  const auto resources = [&](const char* name, const char* args) {
+    return contract::resources_of(*tool(name), contract::Context(), args);
+  };
+  const std::string shell = resources("bash", R"({"command":":"})").at(0);
+  EXPECT_EQ(resources("bash", R"({"command":":","session":"main"})"),
+            std::vector<std::string>{shell});
+  EXPECT_NE(resources("bash", R"({"command":":","session":"other"})"),
+            std::vector<std::string>{shell});
+  // These act on calls that run.
+  for (const char* name : {"bash_restart", "bash_kill", "bash_input", "bash_output", "exec"}) {
+    EXPECT_TRUE(resources(name, "{}").empty()) << name;
+  }
 }
 
 TEST_F(ToolsTest, BashTellsStatusOutputAndErrors) {
