@@ -1,5 +1,6 @@
 #include "bawn/contract/approval.hpp"
 
+#include "bawn/contract/executor.hpp"
 #include "bawn/contract/quote.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +57,10 @@ Result<bool> decide(const ApprovalPolicy& policy, const ApprovalQuestion& ask,
   std::size_t left = policy.approvers.size();
   std::optional<Error> unasked;
   for (const std::string& approver : policy.approvers) {
-    if (agreed + left < policy.need || context.cancelled()) {
+    if (context.cancelled()) {
+      return std::unexpected(cancellation_error(context));
+    }
+    if (agreed + left < policy.need) {
       break;
     }
     --left;

@@ -1,7 +1,7 @@
 /// \file
 /// A reader for the JSON that clients really send: as strict as nlohmann's, several times as fast
 /// over long strings, and silent about why it gives up. Whoever needs the reason, or has a document
-/// with fractions in it, goes on to that one.
+/// with fractions, exponents, `-0` or integers of more than 18 digits in it, goes on to that one.
 #pragma once
 
 #include "bawn/contract/json.hpp"

@@ -48,7 +48,8 @@ std::optional<ImageSize> png_size(std::string_view bytes) noexcept {
 
 /// Walks the segments to the one that begins a frame.
 std::optional<ImageSize> jpeg_size(std::string_view bytes) noexcept {
-  if (bytes.rfind("\xFF\xD9"sv) == bytes.npos) {
+  const std::size_t end = bytes.rfind("\xFF\xD9"sv);
+  if (end == bytes.npos) {
     return std::nullopt;
   }
   const Numbers at(bytes);
@@ -60,7 +61,8 @@ std::optional<ImageSize> jpeg_size(std::string_view bytes) noexcept {
     }
     // SOF0 to SOF15 without DHT, JPG and DAC, which have numbers between them.
     if (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC) {
-      return sized(at.big16(segment + 7), at.big16(segment + 5));
+      // A thumbnail in an earlier segment has an end of its own; the picture's is behind its frame.
+      return end > segment ? sized(at.big16(segment + 7), at.big16(segment + 5)) : std::nullopt;
     }
     segment += 2 + at.big16(segment + 2);
   }

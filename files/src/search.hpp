@@ -23,10 +23,7 @@ struct SearchQuery {
 };
 
 /// Whether the pattern speaks of CR itself. Otherwise CRLF ends a line as LF does.
-[[nodiscard]] inline bool names_carriage_return(const SearchQuery& query) {
-  return query.pattern.find('\r') != std::string::npos ||
-         (!query.literal && query.pattern.find("\\r") != std::string::npos);
-}
+[[nodiscard]] bool names_carriage_return(const SearchQuery& query);
 
 struct FoundLine {
   std::uint64_t number = 0;

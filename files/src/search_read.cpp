@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -22,6 +21,7 @@ namespace bawn::files {
 namespace {
 
 constexpr std::size_t kMaxKept = std::size_t{64} * 1024 * 1024;
+constexpr std::size_t kMaxNamedFile = std::size_t{256} * 1024 * 1024;  // of a file that is the root
 
 /// What `\w`, `\d` and `\s` mean to rg, beyond ASCII; as the inside of a class of RE2's.
 constexpr std::string_view kWord = "\\pL\\pM\\p{Nd}\\p{Nl}\\p{Pc}";
@@ -254,11 +254,10 @@ Result<SearchResult> search_by_reading(const contract::Context& context, const P
       result.late = true;
       break;
     }
-    auto loaded = load_file(
-        context, place, directory + "/" + name,
-        root_is_file ? std::numeric_limits<std::size_t>::max() / 4 : query.walk.max_file_bytes);
+    auto loaded = load_file(context, place, directory + "/" + name,
+                            root_is_file ? kMaxNamedFile : query.walk.max_file_bytes);
     if (!loaded) {
-      if (context.cancelled()) {
+      if (context.cancelled() || root_is_file) {
         return std::unexpected(loaded.error());
       }
       if (result.notes.size() < 10) {

@@ -65,7 +65,7 @@ class FileCrash : public WalledFiles {
   void kill_everywhere(const std::function<void()>& reset,
                        const std::function<contract::Outcome()>& change, int least_refused,
                        int least_applied) {
-    reset();
+    ASSERT_NO_FATAL_FAILURE(reset());
     const Tree before = tree();
     const auto control = change();
     ASSERT_FALSE(control.error) << control.error->message();
@@ -76,7 +76,7 @@ class FileCrash : public WalledFiles {
     bool killed = true;
     for (int at = 0; killed; ++at) {
       SCOPED_TRACE(at);
-      reset();
+      ASSERT_NO_FATAL_FAILURE(reset());
       ASSERT_EQ(tree(), before);
       // A new agent in place of the one that was killed.
       ASSERT_TRUE(files_->status(now_, workspace_, sandbox::FileAgent::Links::Keep));

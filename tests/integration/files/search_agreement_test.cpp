@@ -85,14 +85,41 @@ std::string random_rules(Random& random) {
 }
 
 Json random_query(Random& random) {
-  Json query{{"pattern",
-              random.one_of({"needle",    "need.*le",  "^needle",  "le$",       "\\bneedle\\b",
-                             "é",         "(?i)größe", "n..dle|1", "[nN]eedle", "\\w+",
-                             "^$",        "x*",        ".",        "k",         "s",
-                             "\\s",       "\\S$",      "ß",        "日",        "\\.",
-                             "(",         "a)(b",      "\\d",      "[\\d_]$",   "\\W",
-                             "need\\r?$", "\\r",       "[]x]",     "[^]n]$",    "[[:alpha:]\\s]x",
-                             "-",         ";$",        "\\D\\d"})},
+  Json query{{"pattern", random.one_of({"needle",
+                                        "need.*le",
+                                        "^needle",
+                                        "le$",
+                                        "\\bneedle\\b",
+                                        "é",
+                                        "(?i)größe",
+                                        "n..dle|1",
+                                        "[nN]eedle",
+                                        "\\w+",
+                                        "^$",
+                                        "x*",
+                                        ".",
+                                        "k",
+                                        "s",
+                                        "\\s",
+                                        "\\S$",
+                                        "ß",
+                                        "日",
+                                        "\\.",
+                                        "(",
+                                        "a)(b",
+                                        "\\d",
+                                        "[\\d_]$",
+                                        "\\W",
+                                        "need\\r?$",
+                                        "\\r",
+                                        "le\\x0d",
+                                        "\\\\r",
+                                        "[]x]",
+                                        "[^]n]$",
+                                        "[[:alpha:]\\s]x",
+                                        "-",
+                                        ";$",
+                                        "\\D\\d"})},
              {"literal", random.one_in(5)},
              {"ignore_case", random.one_in(3)},
              {"word", random.one_in(4)},
@@ -180,7 +207,8 @@ TEST_P(SearchAgreement, TheWayWithoutRgGivesTheSameAnswers) {
   const auto probe = with.run("search_files", Json{{"pattern", "x"}});
   ASSERT_FALSE(probe.error) << probe.error->message();
   if ((*probe.result.structured)["engine"] != "rg") {
-    GTEST_SKIP() << "needs ripgrep";
+    ASSERT_FALSE(is_required("ripgrep")) << "rg is not in the session's PATH";
+    GTEST_SKIP() << "needs ripgrep in the session's PATH";
   }
   int found = 0;
   for (unsigned seed = 1; seed <= 25; ++seed) {
@@ -198,6 +226,18 @@ TEST_P(SearchAgreement, TheWayWithoutRgGivesTheSameAnswers) {
     }
   }
   EXPECT_GT(found, 80) << "the trees are too tame to tell";
+}
+
+TEST_P(SearchAgreement, ANamedFileThatCannotBeReadIsAnErrorWithoutRgToo) {
+  const PlaceTools without(place(false), root_.path().string());
+  put(in("large"), "needle\n");
+  const Json query{{"path", "large"}, {"pattern", "needle"}};
+  ASSERT_FALSE(without.run("search_files", query).error);
+  fs::resize_file(in("large"), std::uintmax_t{300} * 1024 * 1024);  // sparse
+  const auto found = without.run("search_files", query);
+  ASSERT_TRUE(found.error);
+  EXPECT_NE(found.error->message().find("larger than"), std::string::npos)
+      << found.error->message();
 }
 
 }  // namespace

@@ -74,6 +74,9 @@ TEST_F(Searching, CrlfEndsALine) {
   EXPECT_EQ(search(Json{{"pattern", ";$"}})["total_lines"], 1);
   EXPECT_EQ(search(Json{{"pattern", "\\s$"}})["total_lines"], 1);
   EXPECT_EQ(search(Json{{"pattern", "\\r$"}})["total_lines"], 2);
+  EXPECT_EQ(search(Json{{"pattern", "\\x0d$"}})["total_lines"], 2);
+  server_->put("file", "C:\\repo\r\n");
+  EXPECT_EQ(search(Json{{"pattern", "C:\\\\repo$"}})["total_lines"], 1);
 }
 
 TEST_F(Searching, LargeFilesAreSkippedBelowADirectory) {

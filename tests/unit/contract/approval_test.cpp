@@ -55,7 +55,9 @@ TEST(Approval, ACancelledCallAsksNobody) {  // C-111
         ADD_FAILURE();
         return Result<bool>(true);
       }).value();
-  EXPECT_FALSE(approval(source.context(), {}).value_or(false));
+  const auto decided = approval(source.context(), {});
+  ASSERT_FALSE(decided);
+  EXPECT_EQ(decided.error().code(), ErrorCode::Cancelled);
 }
 
 TEST(Approval, PoliciesThatDecideNothingAreRefused) {

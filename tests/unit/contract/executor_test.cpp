@@ -195,10 +195,13 @@ TEST(Executor, TheNextOfAChainWaitsForTheConsumer) {  // C-133
 
 TEST(Executor, FinishedJobsHoldTheirSlotsUntilTheyAreTaken) {  // C-133
   std::atomic<int> started = 0;
+  std::atomic<bool> asked = false;
   std::latch both_ran(2);
   const ToolPtr working = tool([&](const Context&, const Call&) {
     if (++started <= 2) {
       both_ran.count_down();
+    } else {
+      EXPECT_TRUE(asked) << "started before anything was taken";
     }
     return text_result("");
   });
@@ -208,6 +211,7 @@ TEST(Executor, FinishedJobsHoldTheirSlotsUntilTheyAreTaken) {  // C-133
     std::this_thread::yield();
     EXPECT_EQ(started, 2);
   }
+  asked = true;
   int finals = 0;
   while (batch.next()) {
     ++finals;

@@ -46,6 +46,13 @@ TEST(ImageSize, IsNoneWhereTheEndIsMissing) {
   }
 }
 
+TEST(ImageSize, TheEndOfAThumbnailIsNotThePictures) {
+  const std::string thumbnail = "\xFF\xE1\0\x06\xFF\xD8\xFF\xD9"s;
+  const std::string whole = kJpeg.substr(0, 2) + thumbnail + kJpeg.substr(2);
+  EXPECT_EQ(size_of(whole), "9x7");
+  EXPECT_EQ(size_of(whole.substr(0, whole.size() - 2)), "none");
+}
+
 TEST(ImageSize, IsNoneForNoPixelsAndForTextThatBeginsAlike) {
   EXPECT_EQ(size_of(png(0, 1)), "none");
   EXPECT_EQ(size_of(png(1, 0)), "none");
