@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "http_check.hpp"
 #include "limit_options.hpp"
+#include "listen_path.hpp"
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
 #include "serving.hpp"
@@ -70,6 +71,24 @@ Result<> read_address(const std::string& text, mcp::HttpOptions& http) {
   return {};
 }
 
+/// Where commands reach this server and need no token, one of them could be the client that is
+/// asked whether it may have more.
+Result<> ask_no_commands(Options& options) {
+  if (!options.http.unix_path.empty() || !options.http.tokens.empty() ||
+      options.wall.grant != "ask") {
+    return {};
+  }
+  const auto chosen = BAWN_TRY(choose_policy_with_sources(options.wall));
+  if (chosen.policy.network == sandbox::Network::Full) {
+    options.wall.grant = "never";
+    std::fputs(
+        "bawn-http: calls that ask for more are declined, because commands with the full network "
+        "could answer for the user; give --token-file to have the user asked\n",
+        stderr);
+  }
+  return {};
+}
+
 Result<int> serve(Options& options) {
   BAWN_TRY(read_address(options.listen, options.http));
   if (options.check) {
@@ -82,9 +101,14 @@ Result<int> serve(Options& options) {
   if (!options.token_file.empty()) {
     options.http.tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
   }
+  BAWN_TRY(ask_no_commands(options));
   OwnTools own = BAWN_TRY(
       make_own_tools(options.wall, options.limits,
                      options.login_environment ? LoginEnvironment::Yes : LoginEnvironment::No));
+  if (!options.http.unix_path.empty()) {
+    options.http.unix_path =
+        BAWN_TRY(socket_path_outside(options.http.unix_path, own.pool->config()));
+  }
   const auto server = BAWN_TRY(make_server(own));
   options.http.context = own.context;
   options.http.on_ready = [&](std::uint16_t port) {

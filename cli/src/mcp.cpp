@@ -6,6 +6,7 @@
 #include "bawn/mcp/stdio.hpp"
 #include "commands.hpp"
 #include "limit_options.hpp"
+#include "listen_path.hpp"
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
 #include "serving.hpp"
@@ -64,7 +65,8 @@ Result<int> serve(const McpOptions& options) {
     const auto end = BAWN_TRY(mcp::serve_stdio(server, stdio));
     return finish_serving(own, end.abandoned_calls);
   }
-  const mcp::SocketOptions socket{.path = BAWN_TRY(socket_path(*options.listen)),
+  const std::string path = BAWN_TRY(socket_path(*options.listen));
+  const mcp::SocketOptions socket{.path = BAWN_TRY(socket_path_outside(path, own.pool->config())),
                                   .each = std::move(stdio)};
   const auto end = BAWN_TRY(mcp::serve_socket(server, socket, [&] {
     std::fprintf(stderr, "bawn mcp: serving at unix:%s\n", socket.path.c_str());

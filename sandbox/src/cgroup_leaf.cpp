@@ -61,8 +61,7 @@ bool is_left_over(const char* name) {
       space != own_pid_namespace()) {
     return false;
   }
-  const auto now = os::start_time(pid);
-  return !now || *now != started;
+  return os::has_ended(pid, started);
 }
 
 bool is_given_on(const std::string& parent, const std::string& controller) {

@@ -120,7 +120,7 @@ std::string reason_of(std::string_view name, std::string_view verdict) {
 void try_cgroup(KernelFeatures& features) {
   CgroupPlan plan;
   plan.parent = features.cgroup;
-  plan.controllers = features.cgroup_controllers;
+  // Without controllers: to give them on would move this process and change the parent for good.
   if (const auto leaf = CgroupLeaf::make(plan); !leaf) {
     features.cgroup_v2 = {false, leaf.error().message()};
     features.cgroup_controllers.clear();

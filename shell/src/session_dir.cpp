@@ -115,7 +115,7 @@ bool maker_is_gone(std::string_view name) {
       std::from_chars(first.ptr + 1, end, start).ec != std::errc()) {
     return false;
   }
-  return os::start_time(pid).value_or(0) != start;
+  return os::has_ended(pid, start);
 }
 
 /// Removes what servers left that ended without a chance to. Theirs is a lock file that nobody

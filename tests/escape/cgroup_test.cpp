@@ -156,8 +156,8 @@ TEST_F(Cgroup, P12_DaemonsOfAStoppedWardenAndAKilledServerEndWithTheirCgroup) {
 TEST_F(Cgroup, IsGoneAfterTheSessionAndTheReportNamedIt) {
   const std::string report = base_.path() / "report.json";
   const auto result =
-      run_program({.argv = {BAWN_PROGRAM, "run", "--workspace", workspace(), "--report", report,
-                            "--", "/bin/sh", "-c", "setsid sleep 1000 & cat /proc/self/cgroup"},
+      run_program({.argv = in_group({"run", "--workspace", workspace(), "--report", report, "--",
+                                     "/bin/sh", "-c", "setsid sleep 1000 & cat /proc/self/cgroup"}),
                    .directory = workspace(),
                    .env = {{"BAWN_FEATURES_OFF", kNoNamespaces}}});
   EXPECT_EQ(result.exit_code, 0) << result.err;

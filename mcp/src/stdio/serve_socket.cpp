@@ -117,12 +117,14 @@ class SocketService {
 
   /// Serves whoever comes, and forgets who went; false when it is over.
   bool wait(const LocalSocket& socket) {
-    const bool room = clients_.size() < options_.max_clients;
+    // Without descriptors the listener stays readable: it is left alone for a second.
+    const bool starved = std::exchange(starved_, false);
+    const bool room = clients_.size() < options_.max_clients && !starved;
     std::array<pollfd, 3> entries = {
         pollfd{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
         pollfd{.fd = wake_.get(), .events = POLLIN, .revents = 0},
         pollfd{.fd = room ? socket.fd() : -1, .events = POLLIN, .revents = 0}};
-    if (::poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) {
+    if (::poll(entries.data(), entries.size(), starved ? 1000 : -1) < 0 && errno != EINTR) {
       return false;
     }
     clear_wake();
@@ -142,6 +144,7 @@ class SocketService {
 
   void begin(UniqueFd connection) {
     if (!connection) {
+      starved_ = errno == EMFILE || errno == ENFILE;
       return;
     }
     StdioOptions each = options_.each;
@@ -169,6 +172,7 @@ class SocketService {
   std::list<SocketClient> clients_;
   std::size_t abandoned_ = 0;
   std::uint64_t last_ = 0;
+  bool starved_ = false;  ///< the last client could not be taken for want of descriptors
 };
 
 }  // namespace

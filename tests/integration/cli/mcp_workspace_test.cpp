@@ -58,5 +58,16 @@ TEST_F(McpWorkspace, IsNeverTheRoot) {
   EXPECT_THAT(served.err, HasSubstr("must not be"));
 }
 
+TEST_F(McpWorkspace, HoldsNoSocketWhoseClientACommandCouldBe) {
+  BAWN_REQUIRE("landlock");
+  for (const std::string& path : {std::string("socket"), name(one_) + "/socket"}) {
+    const auto refused =
+        serve(name(one_), {{"CLAUDE_PROJECT_DIR", ""}}, {"--listen", "unix:" + path});
+    EXPECT_EQ(refused.exit_code, 125) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("the socket must lie outside " + name(one_)));
+    EXPECT_FALSE(std::filesystem::exists(name(one_) + "/socket"));
+  }
+}
+
 }  // namespace
 }  // namespace bawn::test
