@@ -214,7 +214,7 @@ std::string step_line(const StepLine& step) {
   return fmt::format("{}__bk={} __bq= BAWN_CALL={} __bi={};{}{}\\. {} <{} >{} 2>{};__bd",
                      step.come_back ? "__bc=$PWD __bp=${OLDPWD-};" : "",
                      step.keep_options ? "k" : "", shell_quote(step.marker), step.nonce,
-                     step.exports_all ? "builtin export -n __bi;" : "",
+                     step.exports_all ? "\\builtin export -n __bi;" : "",
                      step.after_failure ? "__bs;" : "", shell_quote(step.text),
                      shell_quote(step.input), shell_quote(step.output), shell_quote(step.error));
 }
