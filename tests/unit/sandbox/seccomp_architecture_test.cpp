@@ -72,7 +72,10 @@ class SeccompArchitecture : public testing::TestWithParam<Architecture> {
     if (is_foreign_order(GetParam().token)) {
       for (BpfInstruction& step : program_) {
         step.code = static_cast<std::uint16_t>((step.code >> 8U) | (step.code << 8U));
-        step.k = __builtin_bswap32(step.k);
+        // libseccomp 2.5 leaves the answer to other ABIs in this machine's order.
+        if (step.k != SECCOMP_RET_KILL_PROCESS) {
+          step.k = __builtin_bswap32(step.k);
+        }
       }
     }
   }
