@@ -149,7 +149,7 @@ TEST_F(AuditRecords, AreNotMadeUpWhereAuditingIsOff) {
   ASSERT_TRUE(AuditSwitch::set(false));
   const Json denials = denials_of(
       "bash",
-      fmt::format(R"({{"command": "touch {}; echo evidence audit confirmed >&2"}})", forbidden()));
+      fmt::format(R"({{"command": "echo evidence audit confirmed >&2; touch {}"}})", forbidden()));
   EXPECT_FALSE(recorded(denials, outside_.path())) << denials;
   EXPECT_FALSE(denials.empty()) << "the control: it was denied";
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -23,12 +24,24 @@ struct Reference {
   std::string where;
 };
 
+/// A document that was read is bounded already; one that a program built is not.
+bool is_deeper_than(const Json& value, std::size_t levels) {
+  return value.is_structured() &&
+         (levels == 0 || std::ranges::any_of(value, [&](const Json& inner) {
+            return is_deeper_than(inner, levels - 1);
+          }));
+}
+
 /// Walks every schema of the document once, and what references lead to.
 class Compiler {
  public:
   explicit Compiler(detail::CompiledSchema& compiled) : out_(compiled) {}
 
   Result<> compile() {
+    if (is_deeper_than(out_.root, kMaxJsonDepth)) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("the schema is nested deeper than {} levels", kMaxJsonDepth));
+    }
     BAWN_TRY(choose_dialect());
     BAWN_TRY(walk(out_.root, "#"));
     // A reference may lead to a place that no keyword covers, with further references in it.

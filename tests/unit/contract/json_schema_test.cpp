@@ -195,6 +195,20 @@ TEST(JsonSchema, WorkIsBoundedWhateverOneStepCosts) {
   EXPECT_EQ(verdict(schema(R"({"minLength":1})"), R"("x")"), "");
 }
 
+TEST(JsonSchema, SchemasThatAProgramBuiltAreBoundedInDepth) {
+  const auto nested = [](int levels) {
+    Json schema = true;
+    for (int i = 0; i < levels; ++i) {
+      schema = Json{{"not", std::move(schema)}};
+    }
+    return schema;
+  };
+  EXPECT_TRUE(JsonSchema::compile(nested(100)));
+  const auto refused = JsonSchema::compile(nested(5'000));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(), "the schema is nested deeper than 128 levels");
+}
+
 // Words of somebody else's schema go to a model and to terminals.
 TEST(JsonSchema, ProblemsAreOneShortPlainLineWhateverTheSchemaHolds) {
   const std::string word = R"(e\u001b[2J\u202e\n\u007f)" + std::string(100'000, 'x') + "é";
