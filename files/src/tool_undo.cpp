@@ -151,7 +151,7 @@ contract::Outcome undo_change(const ToolSupport& support, const contract::Contex
     for (std::string& note : reversal.take_notes()) {
       entry.notes.push_back(std::move(note));
     }
-    support.undo().drop(place->key, args.call);
+    support.undo().undone(place->key, args.call, entry.call);
     return entry;
   }();
   if (!made) {

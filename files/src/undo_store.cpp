@@ -211,16 +211,46 @@ std::vector<std::string> UndoStore::paths_of(const std::string& call) const {
   return paths;
 }
 
-void UndoStore::drop(const std::string& session, const std::string& call) {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
-    return kept.change.session == session && kept.change.call == call;
+std::list<UndoStore::Kept>::iterator UndoStore::kept(const std::string& session,
+                                                     const std::string& call) {
+  return std::ranges::find_if(kept_, [&](const Kept& one) {
+    return one.change.session == session && one.change.call == call;
   });
-  if (found != kept_.end()) {
-    release(found->offset, found->size);
-    bytes_ -= found->size;
-    kept_.erase(found);
+}
+
+void UndoStore::stand_in(const Kept& undone, const Kept& by) {
+  for (const UndoFile& file : undone.change.files) {
+    const std::string& path = file.from ? *file.from : file.target;
+    const auto again = std::ranges::find_if(
+        by.change.files, [&](const UndoFile& made) { return made.after && made.target == path; });
+    if (!file.before || again == by.change.files.end()) {
+      continue;
+    }
+    for (Kept& one : kept_) {
+      for (UndoFile& earlier : one.change.files) {
+        if (one.change.session == undone.change.session && earlier.after &&
+            earlier.target == path && earlier.after->status.device == file.before->status.device &&
+            earlier.after->status.inode == file.before->status.inode) {
+          earlier.after->status.device = again->after->status.device;
+          earlier.after->status.inode = again->after->status.inode;
+        }
+      }
+    }
   }
+}
+
+void UndoStore::undone(const std::string& session, const std::string& call, const std::string& by) {
+  const std::lock_guard lock(mutex_);
+  const auto found = kept(session, call);
+  if (found == kept_.end()) {
+    return;
+  }
+  if (const auto made = kept(session, by); made != kept_.end()) {
+    stand_in(*found, *made);
+  }
+  release(found->offset, found->size);
+  bytes_ -= found->size;
+  kept_.erase(found);
 }
 
 }  // namespace bawn::files

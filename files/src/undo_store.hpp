@@ -82,8 +82,10 @@ class UndoStore {
   [[nodiscard]] Result<UndoChange> find(const std::string& session, const std::string& call) const;
   /// The paths that a change was about, as they were asked for; empty for one that is not kept.
   [[nodiscard]] std::vector<std::string> paths_of(const std::string& call) const;
-  /// Forgets it: what was undone cannot be undone again.
-  void drop(const std::string& session, const std::string& call);
+  /// Forgets a change that the change `by` took back: what was undone cannot be undone again. The
+  /// files that `by` made stand for those that were there before, so that earlier changes of them
+  /// can be taken back as well.
+  void undone(const std::string& session, const std::string& call, const std::string& by);
 
  private:
   struct Kept {
@@ -96,6 +98,8 @@ class UndoStore {
   void release(std::uint64_t offset, std::uint64_t size) const;
   void make_room(std::uint64_t size);
   void give_up(const Stored& stored);
+  [[nodiscard]] std::list<Kept>::iterator kept(const std::string& session, const std::string& call);
+  void stand_in(const Kept& undone, const Kept& by);
 
   const os::UniqueFd file_;
   const Limits limits_;

@@ -140,6 +140,22 @@ TEST_F(FileTools, APatchIsAppliedWholeOrNotAtAll) {
   EXPECT_EQ(content("a"), "one\ntwo\n");
 }
 
+TEST_F(FileTools, ChangesOfOneFileAreUndoneOneAfterTheOther) {
+  server_->put("a", "1\n");
+  std::vector<Json> calls;
+  for (const char* text : {"2\n", "3\n", "4\n"}) {
+    calls.push_back(works("write_file", Json{{"path", "a"}, {"content", text}}).structured["call"]);
+    // Whoever makes a file may get the number of the one that was replaced.
+    server_->put("beside" + std::to_string(calls.size()), "x\n");
+  }
+  for (const char* old : {"3\n", "2\n", "1\n"}) {
+    server_->put(std::string("more") + old[0], "x\n");
+    works("undo_change", Json{{"call", calls.back()}});
+    EXPECT_EQ(content("a"), old);
+    calls.pop_back();
+  }
+}
+
 TEST_F(FileTools, UndoRefusesWhatChangedSinceUnlessForced) {
   server_->put("a", "1\n");
   const Json first =

@@ -75,7 +75,7 @@ TEST_F(UndoStoreTest, DropsTheOldestFirst) {
 TEST_F(UndoStoreTest, ForgetsWhatWasUndone) {
   make(1000, 10);
   const std::string one = keep(*store_, change("a", "x"));
-  store_->drop("a", one);
+  store_->undone("a", one, "");
   const auto gone = store_->find("a", one);
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code(), contract::ErrorCode::NotFound);
@@ -123,7 +123,7 @@ TEST_F(UndoStoreTest, KeepsEachThreadsContentsApart) {
         EXPECT_EQ(found->files[0].before->bytes, bytes);
       }
       if (i % 5 == 0) {
-        store_->drop(session, call);
+        store_->undone(session, call, "");
       }
     }
   };
