@@ -74,7 +74,7 @@ void keep_newest(const std::string& folder, std::size_t count) {
   std::filesystem::directory_iterator entry(folder, failed);
   for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
     const auto server = server_of(entry->path().filename().string());
-    if (server && !is_alive(*server)) {
+    if (server && os::has_ended(*server)) {
       files.emplace_back(entry->last_write_time(failed), entry->path());
     }
   }

@@ -9,6 +9,7 @@
 #include "listen_path.hpp"
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
+#include "program.hpp"
 #include "serving.hpp"
 
 #include <CLI/CLI.hpp>
@@ -16,7 +17,6 @@
 
 #include <charconv>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -151,31 +151,12 @@ int run(int argc, char** argv) {
                "Listen without tokens at an address that other machines reach");
   app.add_flag("--check", options.check,
                "Serve nothing: ask whether a server at the address of --listen does");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      return app.exit(error);
-    }
-    std::fprintf(stderr, "bawn-http: %s; `bawn-http --help` lists what there is\n", error.what());
-    return kOwnFailure;
-  }
-  const auto status = serve(options);
-  if (!status) {
-    std::fprintf(stderr, "bawn-http: %s\n", status.error().message().c_str());
-    return kOwnFailure;
-  }
-  return *status;
+  return run_program(app, argc, argv, [&] { return serve(options); });
 }
 
 }  // namespace
 }  // namespace bawn::cli
 
 int main(int argc, char** argv) {
-  try {
-    return bawn::cli::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bawn-http: %s\n", error.what());
-    return bawn::cli::kOwnFailure;
-  }
+  return bawn::cli::run(argc, argv);
 }

@@ -1,6 +1,6 @@
 #include "json_lines.hpp"
 
-#include "bawn/os/procfs.hpp"
+#include "bawn/os/process_identity.hpp"
 
 #include <fmt/format.h>
 
@@ -84,8 +84,7 @@ Result<std::string> own_file_in(const std::string& folder) {
     return std::unexpected(
         Error::from_errno(errno, "mkdir", fmt::format("cannot make {}", folder)));
   }
-  const std::uint64_t started = BAWN_TRY(os::start_time(::getpid()));
-  return fmt::format("{}/{}-{}.jsonl", folder, ::getpid(), started);
+  return fmt::format("{}/{}.jsonl", folder, os::to_string(BAWN_TRY(os::own_identity())));
 }
 
 }  // namespace bawn::cli

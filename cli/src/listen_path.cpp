@@ -24,9 +24,8 @@ contract::Result<std::string> socket_path_outside(const std::string& path,
   const fs::path absolute = fs::absolute(path, failed);
   const fs::path folder = fs::canonical(absolute.parent_path(), failed);
   if (path.empty() || failed || !absolute.has_filename()) {
-    return contract::fail(
-        contract::ErrorCode::InvalidArgument,
-        fmt::format("--listen: there is no directory for a socket at \"{}\"", path));
+    return contract::fail(contract::ErrorCode::InvalidArgument,
+                          fmt::format("there is no directory for a socket at \"{}\"", path));
   }
   const fs::path socket = folder / absolute.filename();
   std::vector<std::string> roots = config.policy.write;
@@ -35,7 +34,7 @@ contract::Result<std::string> socket_path_outside(const std::string& path,
     if (lies_below(socket, fs::weakly_canonical(root, failed))) {
       return contract::fail(
           contract::ErrorCode::InvalidArgument,
-          fmt::format("--listen: the socket must lie outside {}, where commands could be its "
+          fmt::format("the socket must lie outside {}, where commands could be its "
                       "clients and answer what the user is asked",
                       root));
     }

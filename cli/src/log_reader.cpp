@@ -53,7 +53,7 @@ std::string text_of(const Json& line, const char* name) {
 
 }  // namespace
 
-void LogReader::read_file(const std::string& path, const ProcessIdentity& server,
+void LogReader::read_file(const std::string& path, const os::ProcessIdentity& server,
                           std::vector<Json>& lines) {
   const os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat found{};
@@ -140,13 +140,13 @@ void mark_lost(std::vector<Json>& merged) {
     if (text_of(line, "state") != "running") {
       continue;
     }
-    const ProcessIdentity server{line.value("server_pid", 0),
-                                 line.value("server_start_time", std::uint64_t{0})};
+    const os::ProcessIdentity server{line.value("server_pid", 0),
+                                     line.value("server_start_time", std::uint64_t{0})};
     const auto record = line.find("record");
     const std::string recorded =
         record != line.end() && record->is_object() ? text_of(*record, "boot_id") : std::string();
     const bool other_boot = boot && !recorded.empty() && recorded != *boot;
-    if (other_boot || !is_alive(server)) {
+    if (other_boot || os::has_ended(server)) {
       line["state"] = "lost";
     }
   }

@@ -32,7 +32,7 @@ class LogReader {
   [[nodiscard]] contract::Result<> wait();
 
  private:
-  void read_file(const std::string& path, const ProcessIdentity& server,
+  void read_file(const std::string& path, const os::ProcessIdentity& server,
                  std::vector<contract::Json>& lines);
 
   std::string folder_;

@@ -23,20 +23,20 @@ namespace {
 
 using contract::Json;
 
-std::optional<ProcessIdentity> process_in(const Json& data, const char* pid,
-                                          const char* start_time) {
+std::optional<os::ProcessIdentity> process_in(const Json& data, const char* pid,
+                                              const char* start_time) {
   if (!data.contains(pid) || !data[pid].is_number_integer() || !data.contains(start_time) ||
       !data[start_time].is_number_unsigned()) {
     return std::nullopt;
   }
-  const ProcessIdentity process{data[pid].get<int>(), data[start_time].get<std::uint64_t>()};
+  const os::ProcessIdentity process{data[pid].get<int>(), data[start_time].get<std::uint64_t>()};
   return process.pid > 1 ? std::optional(process) : std::nullopt;
 }
 
 /// One server's file.
 class Reaper {
  public:
-  Reaper(ProcessIdentity server, std::string boot, Reap reap)
+  Reaper(os::ProcessIdentity server, std::string boot, Reap reap)
       : server_(server), boot_(std::move(boot)), reap_(reap) {}
 
   void read(const std::filesystem::path& file, std::vector<LeftBehind>& found) {
@@ -75,7 +75,7 @@ class Reaper {
                      .ended = !unknown && reap_ == Reap::End});
   }
 
-  void take(const char* what, const std::optional<ProcessIdentity>& process, const Json& data,
+  void take(const char* what, const std::optional<os::ProcessIdentity>& process, const Json& data,
             std::vector<LeftBehind>& found) const {
     const auto same = [&](const LeftBehind& left) {
       return left.process == *process && left.what != "container";
@@ -85,7 +85,7 @@ class Reaper {
     }
     // Held first and compared afterwards, so that the one compared is the one that is ended.
     const auto held = os::Pidfd::open(process->pid);
-    if (!held || !is_alive(*process)) {
+    if (!held || !os::is_running(*process)) {
       return;
     }
     LeftBehind left{.server = server_, .process = *process, .what = what, .session = {}};
@@ -96,7 +96,7 @@ class Reaper {
     found.push_back(std::move(left));
   }
 
-  ProcessIdentity server_;
+  os::ProcessIdentity server_;
   std::string boot_;
   Reap reap_;
 };
@@ -111,7 +111,7 @@ std::vector<LeftBehind> end_left_behind(const std::string& records_folder, Reap 
   for (; boot && !failed && entry != std::filesystem::directory_iterator();
        entry.increment(failed)) {
     const auto server = server_of(entry->path().filename().string());
-    if (!server || is_alive(*server) || !entry->is_regular_file(failed)) {
+    if (!server || !os::has_ended(*server) || !entry->is_regular_file(failed)) {
       continue;
     }
     const std::size_t before = found.size();

@@ -11,10 +11,10 @@ namespace bawn::cli {
 
 /// A process or container that a dead server's record names and that was still there.
 struct LeftBehind {
-  ProcessIdentity server;
-  ProcessIdentity process;  ///< of a container none
-  std::string what;         ///< "warden", "process" (the shell or a program), or "container"
-  std::string session;      ///< of the record, or the container's name; may be empty
+  os::ProcessIdentity server;
+  os::ProcessIdentity process;  ///< of a container none
+  std::string what;             ///< "warden", "process" (the shell or a program), or "container"
+  std::string session;          ///< of the record, or the container's name; may be empty
   bool ended = false;  ///< false when it could not be signalled, or when nothing was to be done
 };
 

@@ -5,6 +5,7 @@
 #include "bawn/mcp/http.hpp"
 #include "bawn/mcp/http_client.hpp"
 #include "commands.hpp"
+#include "program.hpp"
 #include "proxy_front.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +14,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <string>
 
 namespace bawn::cli {
@@ -61,32 +61,12 @@ int run(int argc, char** argv) {
   app.add_option("--token-file", options.token_file, "File of the bearer token to send; mode 0600")
       ->type_name("FILE");
   app.add_option("--prefix", options.prefix, "Tools are named PREFIX__NAME")->type_name("PREFIX");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      return app.exit(error);
-    }
-    std::fprintf(stderr, "bawn-remote: %s; `bawn-remote --help` lists what there is\n",
-                 error.what());
-    return kOwnFailure;
-  }
-  const auto status = serve(options);
-  if (!status) {
-    std::fprintf(stderr, "bawn-remote: %s\n", status.error().message().c_str());
-    return kOwnFailure;
-  }
-  return *status;
+  return run_program(app, argc, argv, [&] { return serve(options); });
 }
 
 }  // namespace
 }  // namespace bawn::cli
 
 int main(int argc, char** argv) {
-  try {
-    return bawn::cli::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bawn-remote: %s\n", error.what());
-    return bawn::cli::kOwnFailure;
-  }
+  return bawn::cli::run(argc, argv);
 }

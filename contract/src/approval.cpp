@@ -1,6 +1,7 @@
 #include "bawn/contract/approval.hpp"
 
 #include "bawn/contract/executor.hpp"
+#include "bawn/contract/lower_case.hpp"
 #include "bawn/contract/quote.hpp"
 
 #include <fmt/format.h>
@@ -17,13 +18,6 @@ bool is_approver(const std::string& name) {
   constexpr std::size_t kLongest = 128;
   return !name.empty() && name.size() <= kLongest &&
          std::ranges::all_of(name, [](char c) { return c > ' ' && c < '\x7f'; });
-}
-
-std::string lower_case(std::string name) {
-  for (char& c : name) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return name;
 }
 
 Result<> check(const ApprovalPolicy& policy) {

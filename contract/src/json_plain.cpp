@@ -1,5 +1,6 @@
 #include "bawn/contract/json_plain.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -54,6 +55,18 @@ std::size_t plain_json_length(std::string_view text) noexcept {
     ++length;
   }
   return length;
+}
+
+std::size_t json_string_size(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    at += plain_json_length(text.substr(at));
+    if (at >= text.size() || text[at] == '"') {
+      break;
+    }
+    at += text[at] == '\\' ? 2U : 1U;
+  }
+  return std::min(at, text.size());
 }
 
 }  // namespace bawn::contract

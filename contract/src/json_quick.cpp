@@ -70,18 +70,6 @@ bool QuickLexer::integer(Integer& number) noexcept {
          next != 'E';
 }
 
-std::size_t QuickLexer::string_size() const noexcept {
-  std::size_t at = at_;
-  while (at < text_.size()) {
-    at += plain_json_length(text_.substr(at));
-    if (at >= text_.size() || text_[at] == '"') {
-      break;
-    }
-    at += text_[at] == '\\' ? 2U : 1U;
-  }
-  return at - at_;
-}
-
 bool QuickLexer::string(std::string& value) {
   ++at_;
   value.clear();
@@ -93,7 +81,7 @@ bool QuickLexer::string(std::string& value) {
     return true;
   }
   // What is told of the size spares a long text its growth: at every doubling it would be copied.
-  value.reserve(string_size());
+  value.reserve(json_string_size(rest));
   while (at_ < text_.size()) {
     const std::string_view left = text_.substr(at_);
     const std::size_t length = plain_json_length(left);

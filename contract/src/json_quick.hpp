@@ -28,7 +28,7 @@ class QuickLexer {
   /// The byte behind white space; NUL at the end, which is no byte of JSON text.
   char peek() noexcept;
   /// Takes the byte that peek() told.
-  void skip() noexcept { ++at_; }
+  void skip() noexcept { at_ += at_ < text_.size() ? 1U : 0U; }
   [[nodiscard]] bool at_end() noexcept;
 
   /// "true", "false" or "null".
@@ -40,7 +40,6 @@ class QuickLexer {
  private:
   bool escape(std::string& value);
   bool hex(char32_t& unit) noexcept;
-  [[nodiscard]] std::size_t string_size() const noexcept;
 
   const std::string_view text_;
   std::size_t at_ = 0;

@@ -1,7 +1,6 @@
 #include "command.hpp"
 
 #include "bawn/contract/quote.hpp"
-#include "bawn/os/memfd.hpp"
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/poll.hpp"
 #include "bawn/os/spawn.hpp"
@@ -103,7 +102,10 @@ Result<CommandOutput> run_command(const contract::Context& context, const std::s
   spawn.fds = {{out.write.get(), 1}, {err.write.get(), 2}};
   os::UniqueFd given;
   if (!input.empty()) {
-    given = BAWN_TRY(os::sealed_memfd("bawn-input", input));
+    given.reset(::open(input.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!given.is_open()) {
+      return std::unexpected(Error::from_errno(errno, "open", input));
+    }
     spawn.fds.emplace_back(given.get(), 0);
   }
   const os::Pidfd process = BAWN_TRY(os::spawn(spawn));
@@ -122,20 +124,6 @@ Result<CommandOutput> run_command(const contract::Context& context, const std::s
     return std::unexpected(std::move(taken).error());
   }
   return output;
-}
-
-Result<std::string> read_program(const std::string& path) {
-  const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string bytes;
-  while (file.is_open() && bytes.size() <= kMaxOutput && take_some(file, bytes)) {
-  }
-  if (!file.is_open()) {
-    return std::unexpected(Error::from_errno(errno, "open", path));
-  }
-  if (bytes.size() > kMaxOutput) {
-    return contract::fail(ErrorCode::ResourceExhausted, path + " has more than 16 MiB");
-  }
-  return bytes;
 }
 
 std::string first_complaint(std::string_view text) {

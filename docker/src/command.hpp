@@ -23,20 +23,16 @@ struct CommandOutput {
 [[nodiscard]] std::string find_in_path(const std::vector<std::string>& environment,
                                        const std::string& name);
 
-/// Starts the program with `input` as its input (none: /dev/null) and waits for it. A program that
-/// outlives the context is killed.
+/// Starts the program with the file `input` as its input (none: /dev/null) and waits for it. A
+/// program that outlives the context is killed.
 ///
-/// Errors: of starting it; Cancelled, DeadlineExceeded; ResourceExhausted beyond 16 MiB of output.
+/// Errors: of opening the file and of starting it; Cancelled, DeadlineExceeded; ResourceExhausted
+/// beyond 16 MiB of output.
 [[nodiscard]] Result<CommandOutput> run_command(const contract::Context& context,
                                                 const std::string& program,
                                                 const std::vector<std::string>& arguments,
                                                 const std::vector<std::string>& environment,
                                                 const std::string& input = {});
-
-/// The whole of a program's file, at most 16 MiB.
-///
-/// Errors: of open(2); ResourceExhausted.
-[[nodiscard]] Result<std::string> read_program(const std::string& path);
 
 /// The first line that an engine marks as its error, without the mark ("Error: "), else the first
 /// that is no log line.

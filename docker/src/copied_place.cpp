@@ -54,7 +54,7 @@ Result<> CopiedPlace::join(const contract::Context& context) {
                                       spec_.existing, engine().name(), spec_.existing));
   }
   BAWN_TRY(deliver(context));
-  auto words = exec_words(true);
+  auto words = exec_words();
   words.insert(words.end(), {copied_, "--pipes"});
   BAWN_TRY(connect(context, std::move(words)));
   spec_.uid = relay_->place().uid;
@@ -62,11 +62,8 @@ Result<> CopiedPlace::join(const contract::Context& context) {
   return look(context);
 }
 
-std::vector<std::string> CopiedPlace::exec_words(bool with_input) const {
-  std::vector<std::string> words = {"exec"};
-  if (with_input) {
-    words.emplace_back("--interactive");
-  }
+std::vector<std::string> CopiedPlace::exec_words() const {
+  std::vector<std::string> words = {"exec", "--interactive"};
   if (spec_.uid) {
     words.insert(words.end(), {"--user", fmt::format("{}:{}", *spec_.uid, *spec_.gid)});
   }
@@ -75,19 +72,18 @@ std::vector<std::string> CopiedPlace::exec_words(bool with_input) const {
 }
 
 Result<> CopiedPlace::deliver(const contract::Context& context) {
-  const std::string bytes = BAWN_TRY(read_program(warden_program_));
   const std::string name = ".bawn-" + id_;
   std::optional<Error> first;
   // Through a shell in there: the engine's own copying does not reach temporary file systems.
   for (const char* const folder : {"/tmp", "/var/tmp", "/dev/shm", "/run"}) {
     copied_ = fmt::format("{}/{}", folder, name);
-    auto words = exec_words(true);
+    auto words = exec_words();
     words.insert(
         words.end(),
         {"sh", "-c",
          R"(umask 077 && cat >"$0" && chmod 0700 "$0" && { "$0" 2>/dev/null; [ $? -eq 2 ]; })",
          copied_});
-    auto done = ask(context, std::move(words), bytes);
+    auto done = ask(context, std::move(words), warden_program_);
     if (done) {
       return {};
     }

@@ -38,7 +38,7 @@ class CopiedPlace final : public Place {
   /// Starts the command that the relay speaks through, and hears its first word.
   Result<> connect(const contract::Context& context, std::vector<std::string> words);
   Result<> look(const contract::Context& context);
-  [[nodiscard]] std::vector<std::string> exec_words(bool with_input) const;
+  [[nodiscard]] std::vector<std::string> exec_words() const;
   Result<std::string> ask(const contract::Context& context, std::vector<std::string> words,
                           const std::string& input = {});
 

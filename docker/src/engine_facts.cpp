@@ -1,8 +1,8 @@
 #include "answer.hpp"
+#include "bawn/contract/lower_case.hpp"
 #include "read_back.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 namespace bawn::container {
@@ -28,10 +28,8 @@ bool flag_at(const Json& answer, std::string_view pointer) {
 std::vector<std::string> names_at(const Json& answer, std::string_view pointer) {
   std::vector<std::string> names;
   for (const Json& entry : list_at(answer, pointer)) {
-    std::string name = entry.is_string() ? entry.get<std::string>() : std::string();
-    std::ranges::transform(name, name.begin(), [](unsigned char letter) {
-      return static_cast<char>(std::tolower(letter));
-    });
+    const std::string name =
+        contract::lower_case(entry.is_string() ? entry.get<std::string>() : std::string());
     names.push_back(name.starts_with("cap_") ? name.substr(4) : name);
   }
   return names;

@@ -11,16 +11,8 @@ constexpr std::size_t kNone = std::string_view::npos;
 
 /// Behind the string that begins at `at`, its quotes included; kNone when it has no end.
 std::size_t string_end(std::string_view text, std::size_t at) {
-  for (++at; at < text.size(); at += text[at] == '\\' ? 2U : 1U) {
-    at += contract::plain_json_length(text.substr(at));
-    if (at < text.size() && text[at] == '"') {
-      return at + 1;
-    }
-    if (at >= text.size()) {
-      break;
-    }
-  }
-  return kNone;
+  const std::size_t end = at + 1 + contract::json_string_size(text.substr(at + 1));
+  return end < text.size() ? end + 1 : kNone;
 }
 
 /// Behind the value that begins at `at`: before the comma or brace that follows it.

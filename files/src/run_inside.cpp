@@ -100,7 +100,7 @@ class Reading {
   std::size_t most_;
   KeepLine keep_;
   std::size_t kept_ = 0;      ///< bytes of lines that are kept
-  std::size_t searched_ = 0;  ///< no newline behind them and before this
+  std::size_t searched_ = 0;  ///< where the search for the next newline goes on
 };
 
 }  // namespace

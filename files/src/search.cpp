@@ -19,7 +19,8 @@ bool names_carriage_return(const SearchQuery& query) {
                             [&](std::string_view form) { return rest.starts_with(form); })) {
       return true;
     }
-    rest.remove_prefix(std::min<std::size_t>(1, rest.size()));  // another backslash escapes nothing
+    rest.remove_prefix(
+        std::min<std::size_t>(1, rest.size()));  // the escaped one, which may be a backslash itself
   }
   return false;
 }

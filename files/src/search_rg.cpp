@@ -71,7 +71,7 @@ std::string text_in(const Json& data, std::string_view name) {
 }
 
 /// Of `rg --json`: says something about a file, and shows none of its lines.
-bool is_no_text(std::string_view line) {
+bool shows_no_line(std::string_view line) {
   return !line.starts_with("{\"type\":\"match\"") && !line.starts_with("{\"type\":\"context\"");
 }
 
@@ -242,7 +242,7 @@ Result<SearchResult> search_by_rg(const contract::Context& context, const Place&
     auto argv = arguments_of(query);
     argv.insert(argv.end(), names.begin(), names.end());
     const auto run = run_inside(context, place, std::move(argv), place.workspace, left,
-                                query.only_counts ? is_no_text : nullptr);
+                                query.only_counts ? shows_no_line : nullptr);
     if (!run) {
       return std::unexpected(explained(place, root, Access::Read, run.error()));
     }

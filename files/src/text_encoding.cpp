@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace bawn::files {
 
@@ -175,7 +174,7 @@ std::optional<DecodedText> decode_text(std::string bytes) {
       return with_style(std::move(read.text), encoding, 0);
     }
   }
-  if (looks_binary(bytes) || std::memchr(bytes.data(), 0, bytes.size()) != nullptr) {
+  if (looks_binary(bytes) || bytes.find('\0') != std::string::npos) {
     return std::nullopt;
   }
   if (bytes.starts_with(kUtf8Mark)) {

@@ -4,9 +4,9 @@
 #include "bawn/contract/confinement.hpp"
 #include "bawn/contract/definition.hpp"
 #include "bawn/contract/json_node.hpp"
+#include "bawn/contract/lower_case.hpp"
 #include "bawn/contract/properties.hpp"
 #include "json_text.hpp"
-#include "lower_case.hpp"
 #include "message.hpp"
 #include "raw_json.hpp"
 
@@ -76,7 +76,8 @@ std::vector<MirroredProperty> mirrored_in(const std::string& schema) {
     const auto header = property.is_object() ? property.find("x-mcp-header") : property.end();
     if (property.is_object() && header != property.end() && header->is_string()) {
       mirrored.push_back(
-          {.property = name, .header = "mcp-param-" + lower_case(header->get<std::string>())});
+          {.property = name,
+           .header = "mcp-param-" + contract::lower_case(header->get<std::string>())});
     }
   }
   return mirrored;

@@ -3,8 +3,6 @@
 #include "bawn/contract/json.hpp"
 #include "bawn/contract/json_plain.hpp"
 
-#include <algorithm>
-
 namespace bawn::mcp {
 namespace {
 
@@ -37,17 +35,11 @@ class Cursor {
       return std::nullopt;
     }
     const std::size_t begin = position_;
-    while (true) {
-      position_ += contract::plain_json_length(text_.substr(std::min(position_, text_.size())));
-      if (at_end()) {
-        position_ = text_.size();
-        return std::nullopt;
-      }
-      if (text_[position_] == '"') {
-        return text_.substr(begin, position_++ - begin);
-      }
-      position_ += text_[position_] == '\\' ? 2U : 1U;
+    position_ += contract::json_string_size(text_.substr(begin));
+    if (at_end()) {
+      return std::nullopt;
     }
+    return text_.substr(begin, position_++ - begin);
   }
 
   /// The text of the value that is next; none when it has no end.

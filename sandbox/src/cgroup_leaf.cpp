@@ -1,6 +1,6 @@
 #include "cgroup_leaf.hpp"
 
-#include "bawn/os/procfs.hpp"
+#include "bawn/os/process_identity.hpp"
 #include "cgroup_plan.hpp"
 #include "small_file.hpp"
 
@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 
@@ -38,30 +37,28 @@ Result<> write_word(const std::string& path, std::string_view word) {
   return {};
 }
 
-/// The namespace that process numbers are of: those of another mean nothing here.
-std::uint64_t own_pid_namespace() {
+/// With the namespace that process numbers are of: those of another mean nothing here.
+std::string own_prefix() {
   struct stat status{};
-  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  return fmt::format("bawn-{}-",
+                     ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : ino_t{0});
 }
 
 /// bawn-NAMESPACE-PID-START-COUNT: whose it is can be told without any other record.
 Result<std::string> next_name() {
   static std::atomic<std::uint32_t> count = 0;
-  return fmt::format("bawn-{}-{}-{}-{}", own_pid_namespace(), ::getpid(),
-                     BAWN_TRY(os::start_time(::getpid())), count++);
+  return fmt::format("{}{}-{}", own_prefix(), os::to_string(BAWN_TRY(os::own_identity())), count++);
 }
 
 /// True for a name of next_name() whose process is gone.
-bool is_left_over(const char* name) {
-  unsigned long long space = 0;
-  unsigned long long started = 0;
-  int pid = 0;
-  unsigned count = 0;
-  if (std::sscanf(name, "bawn-%llu-%d-%llu-%u", &space, &pid, &started, &count) != 4 ||
-      space != own_pid_namespace()) {
+bool is_left_over(std::string_view name) {
+  const std::string prefix = own_prefix();
+  if (!name.starts_with(prefix)) {
     return false;
   }
-  return os::has_ended(pid, started);
+  name.remove_prefix(prefix.size());
+  const auto maker = os::take_identity(name);
+  return maker && name.starts_with('-') && os::has_ended(*maker);
 }
 
 bool is_given_on(const std::string& parent, const std::string& controller) {

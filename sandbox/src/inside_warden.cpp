@@ -48,7 +48,7 @@ Result<std::shared_ptr<Warden>> start_beside(Warden& first, const std::string& p
   os::SocketPair stream = BAWN_TRY(os::SocketPair::make());
   SpawnSpec spec;
   spec.argv = {program, "--beside"};
-  spec.cwd.assign(1, '/');
+  spec.cwd.assign(1, '/');  // GCC 12 warns of an assignment of "/" (its bug 105651)
   spec.standard_input = std::move(stream.far);
   spec.call = marker;
   spec.new_session = true;

@@ -279,22 +279,43 @@ const std::vector<SeccompRule>& seccomp_rules() {
   return rules;
 }
 
-std::uint32_t conditions_of(const Policy& policy, const SeccompSituation& situation) noexcept {
+namespace {
+
+bool holds(When when, const Policy& policy, const SeccompSituation& situation) noexcept {
   const bool choose_by_family =
       policy.network == Network::Full || situation.network_namespace || situation.sockets_inside;
-  const bool hidden = situation.host_sockets_hidden;
+  switch (when) {
+    case When::Always:
+      return true;
+    case When::NoPidNamespace:
+      return !situation.pid_namespace;
+    case When::NoIpcNamespace:
+      return !situation.ipc_namespace;
+    case When::SocketsWhole:
+      return !choose_by_family && !situation.host_sockets_hidden;
+    case When::SocketsUnixOnly:
+      return !choose_by_family && situation.host_sockets_hidden;
+    case When::SocketsInside:
+      return choose_by_family;
+    case When::SocketsInsideNoUnix:
+      return choose_by_family && !situation.host_sockets_hidden;
+    case When::Supervised:
+      return situation.supervised;
+    case When::SupervisedInside:
+      return situation.sockets_inside;
+    case When::HostSocketsReachable:
+      return !situation.host_sockets_hidden;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint32_t conditions_of(const Policy& policy, const SeccompSituation& situation) noexcept {
   std::uint32_t conditions = 0;
-  for (const auto& [when, holds] : {std::pair{When::Always, true},
-                                    {When::NoPidNamespace, !situation.pid_namespace},
-                                    {When::NoIpcNamespace, !situation.ipc_namespace},
-                                    {When::SocketsWhole, !choose_by_family && !hidden},
-                                    {When::SocketsUnixOnly, !choose_by_family && hidden},
-                                    {When::SocketsInside, choose_by_family},
-                                    {When::SocketsInsideNoUnix, choose_by_family && !hidden},
-                                    {When::Supervised, situation.supervised},
-                                    {When::SupervisedInside, situation.sockets_inside},
-                                    {When::HostSocketsReachable, !hidden}}) {
-    conditions |= holds ? 1U << static_cast<unsigned int>(when) : 0U;
+  // Bits without a `When` are always set: the same key for every plan.
+  for (unsigned int bit = 0; bit < 32; ++bit) {
+    conditions |= holds(static_cast<When>(bit), policy, situation) ? 1U << bit : 0U;
   }
   return conditions;
 }

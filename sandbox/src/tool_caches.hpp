@@ -19,7 +19,7 @@ struct ToolCache {
   };
   std::string variable;
   Kind kind = Kind::Private;
-  std::string value;  ///< what the variable is set to; empty = it is left as it is
+  std::string value;  ///< what the variable is set to; empty = bawn sets nothing
 };
 
 /// What a cache only keeps to save time is private. What holds sources that a build needs stays the

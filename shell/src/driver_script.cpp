@@ -23,6 +23,8 @@ namespace {
 // __bd  ends a step: from the step line, and through __be from PROMPT_COMMAND, where the line was
 //     cut off by SIGINT or by an error that returns to the top level. The report is opened by path,
 //     so no child ever holds a descriptor of it. __bc is where to come back to, unless empty.
+//     __be takes itself from the prompt first: an error in __bd (an attribute can make one of any
+//     assignment) comes back to the prompt, which would run it again without end.
 // __bt NONCE  has the next __bd report a step that was interrupted, unless it did so already.
 // __bx  is the EXIT trap. It takes the options back first, since errexit would end it half-way, and
 //     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
@@ -53,7 +55,10 @@ __bs() {
 }
 __be() {
   __b1=$?
-  if [[ -n ${__bi-} ]]; then __bd "$__b1"; fi
+  if [[ -n ${__bi-} ]]; then
+    builtin unset -v PROMPT_COMMAND
+    __bd "$__b1"
+  fi
 }
 __bd() {
   __b1=${1-$?} __b2=0 __b3=0 __b4='\j'

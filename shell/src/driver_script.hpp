@@ -11,11 +11,11 @@ namespace bawn::shell {
 
 /// What the script is told about its session.
 struct DriverSettings {
-  std::string report;       ///< path of the report FIFO
-  std::string exit_state;   ///< path of the file for the state at exit
-  std::string start_nonce;  ///< the report that says that the shell is ready
-  std::string snapshot;     ///< path of a state to restore; empty = none
-  std::string directory;    ///< where to be when there is no state, or its directory is gone
+  std::string report = {};       ///< path of the report FIFO
+  std::string exit_state = {};   ///< path of the file for the state at exit
+  std::string start_nonce = {};  ///< the report that says that the shell is ready
+  std::string snapshot = {};     ///< path of a state to restore; empty = none
+  std::string directory = {};    ///< where to be when there is no state, or its directory is gone
 };
 
 /// The text of the start file.
@@ -45,12 +45,12 @@ struct AsideSettings {
 
 /// One line that runs a step in a shell with the driver.
 struct StepLine {
-  std::string nonce;
-  std::string marker;  ///< BAWN_CALL
-  std::string text;    ///< path of what is sourced
-  std::string input;   ///< paths of the three streams
-  std::string output;
-  std::string error;
+  std::string nonce = {};
+  std::string marker = {};  ///< BAWN_CALL
+  std::string text = {};    ///< path of what is sourced
+  std::string input = {};   ///< paths of the three streams
+  std::string output = {};
+  std::string error = {};
   bool keep_options = false;
   bool come_back = false;      ///< to the directory of before, at the end
   bool after_failure = false;  ///< the step before had a status that is not 0

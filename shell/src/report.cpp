@@ -9,6 +9,7 @@ namespace {
 
 // A report is under 8 KiB (two paths' worth); more than this in the FIFO was not written by us.
 constexpr std::size_t kMaxPending = 64 * 1024;
+
 int number(std::string_view text) noexcept {
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,6 +1,6 @@
 #include "session_dir.hpp"
 
-#include "bawn/os/procfs.hpp"
+#include "bawn/os/process_identity.hpp"
 #include "bawn/shell/session.hpp"
 #include "random_name.hpp"
 
@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -99,23 +97,15 @@ void remove_session(const std::string& path) noexcept {
 }
 
 /// A directory's name tells who makes it, until its lock does: "PID-START-RANDOM".
-std::string new_name() {
-  const int self = getpid();
-  return fmt::format("{}-{}-{}", self, os::start_time(self).value_or(0), random_name(10));
+Result<std::string> new_name() {
+  return fmt::format("{}-{}", os::to_string(BAWN_TRY(os::own_identity())), random_name(10));
 }
 
 /// Whether the process that made a directory of that name is gone; false for a name of another
 /// kind.
 bool maker_is_gone(std::string_view name) {
-  int pid = 0;
-  std::uint64_t start = 0;
-  const char* const end = name.data() + name.size();
-  const auto first = std::from_chars(name.data(), end, pid);
-  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-' ||
-      std::from_chars(first.ptr + 1, end, start).ec != std::errc()) {
-    return false;
-  }
-  return os::has_ended(pid, start);
+  const auto maker = os::take_identity(name);
+  return maker && os::has_ended(*maker);
 }
 
 /// Removes what servers left that ended without a chance to. Theirs is a lock file that nobody
@@ -149,7 +139,7 @@ Result<std::string> Session::prepare_directory(const std::string& state_dir, std
   const std::string sessions = state_dir + "/sessions";
   BAWN_TRY(make_directory(sessions, 0700));
   remove_abandoned(sessions);
-  const std::string path = sessions + "/" + new_name();
+  const std::string path = sessions + "/" + BAWN_TRY(new_name());
   // Searchable, not readable, where another user must pass: the random name is what they lack.
   const mode_t passage = foreign ? 0711 : 0700;
   // Neither side can be listed: the names of other calls' files are nobody's business.

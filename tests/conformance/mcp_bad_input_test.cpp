@@ -217,7 +217,7 @@ TEST(BadInput, AListenRequestWrongInEveryWayLeavesTheServerServing) {
   }
 }
 
-TEST(BadInput, NotificationsWrongInEveryWayAreIgnored) {
+TEST(BadInput, NotificationsWrongInEveryWayLeaveTheServerServing) {
   ServerProcess server({BAWN_CONFORMANCE_SERVER, "--stdio"});
   for (const Json& notification :
        {Json{{"jsonrpc", "2.0"},

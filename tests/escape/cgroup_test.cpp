@@ -165,6 +165,7 @@ TEST_F(Cgroup, IsGoneAfterTheSessionAndTheReportNamedIt) {
   ASSERT_NE(at, std::string::npos) << result.out;
   const std::string name = result.out.substr(at, result.out.find('\n', at) - at);
   EXPECT_TRUE(groups(session_prefix()).empty()) << name;
+  EXPECT_FALSE(std::filesystem::exists(group_ + name)) << name;
   const auto told = contract::parse_json(read_file(report));
   ASSERT_TRUE(told) << read_file(report);
   EXPECT_THAT(contract::dump_json(*told),

@@ -366,7 +366,12 @@ Result<Json> RemoteClient::request(const Context& context, const std::string& me
 std::vector<contract::ToolPtr> RemoteClient::as_tools(const ListedTools& listed) {
   std::vector<contract::ToolPtr> tools;
   for (const ListedTool& one : listed) {
-    tools.push_back(make_remote_tool(shared_from_this(), one));
+    auto tool = make_remote_tool(shared_from_this(), one);
+    if (tool) {
+      tools.push_back(*std::move(tool));
+    } else {
+      drop(one.remote_name, tool.error());
+    }
   }
   return tools;
 }
@@ -379,13 +384,17 @@ void RemoteClient::drop(const std::string& name, const Error& why) const {
 }
 
 Result<std::vector<Json>> RemoteClient::pages(const Context& context, const std::string& method,
-                                              const char* member) {
+                                              const char* member, Lacking lacking) {
   constexpr std::size_t kMostPages = 64;
+  constexpr int kMethodNotFound = -32601;
   std::vector<Json> entries;
   std::set<std::string> cursors;
   Request request{.method = method, .deadline = soon()};
   for (std::size_t page = 0; page < kMostPages; ++page) {
     auto answer = BAWN_TRY(ask(context, request));
+    if (!answer && lacking == Lacking::IsEmpty && answer.error().code == kMethodNotFound) {
+      return entries;
+    }
     if (!answer) {
       return std::unexpected(failed(method, answer.error()));
     }

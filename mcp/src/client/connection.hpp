@@ -61,13 +61,16 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   /// Also asks again, once, where a server wants another revision or forgot the session.
   [[nodiscard]] contract::Result<RemoteAnswer> ask(const contract::Context& context,
                                                    const Request& request);
+  /// Whether a server that declared a feature may lack one of its lists.
+  enum class Lacking { IsAnError, IsEmpty };
   /// The entries of a list that has `member`, of all its pages.
   ///
   /// Errors: ToolFailed for pages without such a list, in a circle or without an end, and for the
   /// server's own error.
   [[nodiscard]] contract::Result<std::vector<Json>> pages(const contract::Context& context,
                                                           const std::string& method,
-                                                          const char* member);
+                                                          const char* member,
+                                                          Lacking lacking = Lacking::IsAnError);
   /// When a request that is made now has taken too long.
   [[nodiscard]] Clock::time_point soon() const;
   [[nodiscard]] bool modern() const noexcept { return modern_; }
@@ -120,7 +123,7 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
 /// Checks one entry of the list; the sentence of what is wrong else.
 [[nodiscard]] contract::Result<ListedTool> listed_tool(const ClientOptions& options,
                                                        const Json& entry);
-[[nodiscard]] contract::ToolPtr make_remote_tool(const std::shared_ptr<RemoteClient>& client,
-                                                 const ListedTool& listed);
+[[nodiscard]] contract::Result<contract::ToolPtr> make_remote_tool(
+    const std::shared_ptr<RemoteClient>& client, const ListedTool& listed);
 
 }  // namespace bawn::mcp

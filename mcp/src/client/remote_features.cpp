@@ -65,17 +65,6 @@ Result<Entry> entry_in(const Json& json, const char* key, const char* method,
   return entry;
 }
 
-/// A list of its own method; a server that lacks it has none of these.
-Result<std::vector<Json>> optional_pages(RemoteClient& client, const Context& context,
-                                         const std::string& method, const char* member) {
-  constexpr int kMethodNotFound = -32601;
-  const auto there = BAWN_TRY(client.ask(context, {.method = method, .deadline = client.soon()}));
-  if (!there && there.error().code == kMethodNotFound) {
-    return std::vector<Json>();
-  }
-  return client.pages(context, method, member);
-}
-
 /// The result of a request, which must be complete.
 Result<Json> complete_result(RemoteClient& client, const Context& context,
                              RemoteClient::Request request) {
@@ -290,7 +279,7 @@ Result<RemoteFeatures> RemoteClient::features(const Context& context) {
     std::vector<ResourceTemplate> templates;
     constexpr const char* kMethod = "resources/templates/list";
     for (const Json& json :
-         BAWN_TRY(optional_pages(*this, context, kMethod, "resourceTemplates"))) {
+         BAWN_TRY(pages(context, kMethod, "resourceTemplates", Lacking::IsEmpty))) {
       Entry entry =
           BAWN_TRY(entry_in(json, "uriTemplate", kMethod, options_.max_description_bytes));
       templates.push_back({.uri_template = std::move(entry.key),

@@ -1,7 +1,7 @@
 #include "client/remote_result.hpp"
 
 #include "bawn/contract/canonical.hpp"
-#include "lower_case.hpp"
+#include "bawn/contract/lower_case.hpp"
 #include "protocol.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::string audio_name(std::string mime) {
                                                                     {"audio/flac", ".flac"},
                                                                     {"audio/webm", ".webm"}});
   mime.erase(std::min(mime.find(';'), mime.size()));
-  mime = lower_case(mime);
+  mime = contract::lower_case(mime);
   const auto* const known =
       std::ranges::find(kExtensions, mime, &std::pair<std::string_view, std::string_view>::first);
   return "audio" + std::string(known == kExtensions.end() ? "" : known->second);

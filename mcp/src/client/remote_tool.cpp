@@ -331,13 +331,10 @@ Result<ListedTool> listed_tool(const ClientOptions& options, const Json& entry) 
   return tool;
 }
 
-contract::ToolPtr make_remote_tool(const std::shared_ptr<RemoteClient>& client,
-                                   const ListedTool& listed) {
+contract::Result<contract::ToolPtr> make_remote_tool(const std::shared_ptr<RemoteClient>& client,
+                                                     const ListedTool& listed) {
   contract::ToolPtr tool = std::make_shared<const RemoteTool>(listed, client);
-  if (listed.approval) {
-    tool = contract::guard(tool, listed.approval).value_or(tool);
-  }
-  return tool;
+  return listed.approval ? contract::guard(tool, listed.approval) : tool;
 }
 
 }  // namespace bawn::mcp

@@ -1,6 +1,6 @@
 #include "http/access.hpp"
 
-#include "lower_case.hpp"
+#include "bawn/contract/lower_case.hpp"
 #include "request_state.hpp"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ std::string host_name(std::string_view host) {
   if (host.starts_with('[') && end != std::string_view::npos) {
     ++length;
   }
-  return is_port(host.substr(length)) ? lower_case(host.substr(0, length)) : std::string();
+  return is_port(host.substr(length)) ? contract::lower_case(host.substr(0, length))
+                                      : std::string();
 }
 
 bool is_allowed_host(std::string_view host, const HttpOptions& options) {
@@ -33,7 +34,7 @@ bool is_allowed_host(std::string_view host, const HttpOptions& options) {
   return !name.empty() &&
          (std::ranges::find(kOwn, name) != kOwn.end() ||
           std::ranges::any_of(options.allowed_hosts, [&](const std::string& allowed) {
-            return lower_case(allowed) == name;
+            return contract::lower_case(allowed) == name;
           }));
 }
 
@@ -54,7 +55,7 @@ std::optional<std::string> account_of(std::string_view authorization, const Http
     return "anonymous";
   }
   constexpr std::string_view kScheme = "bearer ";
-  if (lower_case(authorization.substr(0, kScheme.size())) != kScheme) {
+  if (contract::lower_case(authorization.substr(0, kScheme.size())) != kScheme) {
     return std::nullopt;
   }
   const std::string_view given = authorization.substr(kScheme.size());

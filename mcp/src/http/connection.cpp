@@ -1,9 +1,9 @@
 #include "http/connection.hpp"
 
 #include "bawn/contract/json.hpp"
+#include "bawn/contract/lower_case.hpp"
 #include "http/access.hpp"
 #include "http/request.hpp"
-#include "lower_case.hpp"
 #include "raw_json.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -178,7 +178,7 @@ class Connection {
     if (request.method() != http::verb::post) {
       return std::nullopt;
     }
-    const std::string type = lower_case(header(request, "Content-Type").value_or(""));
+    const std::string type = contract::lower_case(header(request, "Content-Type").value_or(""));
     const std::string essence = type.substr(0, type.find_first_of("; \t"));
     if (essence != kJson) {
       return refusal(http::status::unsupported_media_type, "Content-Type must be application/json");
@@ -193,7 +193,7 @@ class Connection {
 
   awaitable<bool> read_body(Parser& parser) {
     stream_.expires_after(front_->options.body_timeout);
-    if (lower_case(header(parser.get(), "Expect").value_or("")) == "100-continue") {
+    if (contract::lower_case(header(parser.get(), "Expect").value_or("")) == "100-continue") {
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(stream_, asio::buffer(kContinue), kToken);
     }

@@ -1,7 +1,7 @@
 #include "http/request.hpp"
 
+#include "bawn/contract/lower_case.hpp"
 #include "json_rpc.hpp"
-#include "lower_case.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ Accepts accepts_of(const HttpRequest& request) {
   if (!value) {
     return {};
   }
-  const std::string text = lower_case(*value);
+  const std::string text = contract::lower_case(*value);
   const auto has = [&](const char* type) { return text.find(type) != std::string::npos; };
   const bool any = has("*/*");
   return {.json = any || has(kJson) || has("application/*"),
@@ -34,7 +34,7 @@ HttpFacts facts_of(const HttpRequest& request, bool session) {
                   .name_header = header(request, "Mcp-Name"),
                   .parameters = {}};
   for (const auto& field : request) {
-    const std::string name = lower_case(view(field.name_string()));
+    const std::string name = contract::lower_case(view(field.name_string()));
     if (name.starts_with("mcp-param-")) {
       facts.parameters[name] = std::string(view(field.value()));
     }

@@ -16,6 +16,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -46,7 +47,11 @@ class HttpService {
 
   Result<HttpEnd> serve() {
     listener_.emplace(BAWN_TRY(Listener::open(front_->options)));
-    arrivals_.assign(listener_->fd());
+    const int watched = ::fcntl(listener_->fd(), F_DUPFD_CLOEXEC, 3);
+    if (watched < 0) {
+      return std::unexpected(contract::Error::from_errno(errno, "fcntl", "waiting for clients"));
+    }
+    arrivals_.assign(watched);
     room_.expires_at(Clock::time_point::max());
     front_->on_change = [this] { changed(); };
     if (front_->options.handle_signals) {
@@ -71,7 +76,6 @@ class HttpService {
     io_.stop();
     thread.join();
     front_->on_change = nullptr;
-    arrivals_.release();
     return end;
   }
 
@@ -181,7 +185,7 @@ class HttpService {
   asio::signal_set signals_;
   asio::steady_timer room_;
   std::optional<Listener> listener_;
-  asio::posix::stream_descriptor arrivals_;  // the listener's descriptor, which it does not own
+  asio::posix::stream_descriptor arrivals_;  // the listener's socket, by a descriptor of its own
   std::promise<void> stop_;
   std::promise<void> written_;
   bool stopped_ = false;  // these two on the thread of the connections

@@ -1,6 +1,6 @@
 #include "http_client/challenge.hpp"
 
-#include "lower_case.hpp"
+#include "bawn/contract/lower_case.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -67,7 +67,7 @@ AuthorizationChallenge read_challenge(int status, std::string_view header) {
   bool bearer = false;
   while (!words.over()) {
     words.skip(" \t,");
-    const std::string name = lower_case(words.token());
+    const std::string name = contract::lower_case(words.token());
     if (name.empty()) {
       words.drop_one();
       continue;

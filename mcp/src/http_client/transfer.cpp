@@ -1,7 +1,7 @@
 #include "http_client/transfer.hpp"
 
+#include "bawn/contract/lower_case.hpp"
 #include "client/channel.hpp"
-#include "lower_case.hpp"
 
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ std::size_t take_header(char* data, std::size_t /*one*/, std::size_t size, void*
   receiver.head = receiver.head || line == "\r\n" || line == "\n";
   const auto colon = line.find(':');
   if (colon != std::string_view::npos) {
-    std::string& value = response.headers[lower_case(trimmed(line.substr(0, colon)))];
+    std::string& value = response.headers[contract::lower_case(trimmed(line.substr(0, colon)))];
     value += (value.empty() ? "" : ", ") + std::string(trimmed(line.substr(colon + 1)));
   }
   return size;

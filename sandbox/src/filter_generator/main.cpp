@@ -5,9 +5,9 @@
 
 #include <seccomp.h>
 
+#include <cstdint>
 #include <cstdio>
-#include <map>
-#include <vector>
+#include <set>
 
 /// What is compiled for fuzzing calls this at every branch. Only the fuzz driver listens.
 extern "C" [[gnu::no_sanitize_coverage]] void __sanitizer_cov_trace_pc();  // NOLINT
@@ -18,18 +18,18 @@ namespace {
 using bawn::sandbox::BpfInstruction;
 
 /// Each set of conditions that some policy meets in some situation.
-std::map<std::uint32_t, std::vector<BpfInstruction>> all_conditions() {
-  std::map<std::uint32_t, std::vector<BpfInstruction>> all;
+std::set<std::uint32_t> all_conditions() {
+  std::set<std::uint32_t> all;
   for (unsigned int bits = 0; bits < 1U << 7U; ++bits) {
     const auto bit = [&](unsigned int number) { return ((bits >> number) & 1U) != 0; };
     bawn::sandbox::Policy policy;
     policy.network = bit(0) ? bawn::sandbox::Network::Full : bawn::sandbox::Network::None;
-    all[bawn::sandbox::conditions_of(policy, {.network_namespace = bit(1),
-                                              .pid_namespace = bit(2),
-                                              .ipc_namespace = bit(3),
-                                              .host_sockets_hidden = bit(4),
-                                              .supervised = bit(5),
-                                              .sockets_inside = bit(6)})];
+    all.insert(bawn::sandbox::conditions_of(policy, {.network_namespace = bit(1),
+                                                     .pid_namespace = bit(2),
+                                                     .ipc_namespace = bit(3),
+                                                     .host_sockets_hidden = bit(4),
+                                                     .supervised = bit(5),
+                                                     .sockets_inside = bit(6)}));
   }
   return all;
 }
@@ -38,9 +38,9 @@ std::map<std::uint32_t, std::vector<BpfInstruction>> all_conditions() {
 
 int main() {
   std::puts("#include \"seccomp_ready.hpp\"\n\nnamespace bawn::sandbox {\nnamespace {\n");
-  auto all = all_conditions();
-  for (auto& [conditions, program] : all) {
-    auto compiled = bawn::sandbox::compile_filter(seccomp_arch_native(), conditions);
+  const auto all = all_conditions();
+  for (const std::uint32_t conditions : all) {
+    const auto compiled = bawn::sandbox::compile_filter(seccomp_arch_native(), conditions);
     if (!compiled) {
       std::fprintf(stderr, "filter_generator: %s\n", compiled.error().message().c_str());
       return 1;
@@ -52,7 +52,7 @@ int main() {
     std::puts("};");
   }
   std::puts("constexpr ReadyFilter kAll[] = {");
-  for (const auto& [conditions, program] : all) {
+  for (const std::uint32_t conditions : all) {
     std::printf("{%uU, kFilter%u},\n", conditions, conditions);
   }
   std::puts(

@@ -6,7 +6,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -79,14 +78,6 @@ contract::Result<std::string> read_proc_file(const std::string& path) {
 
 contract::Result<std::uint64_t> start_time(int pid) {
   return stat_field(pid, 22);
-}
-
-bool has_ended(int pid, std::uint64_t start_time) {
-  if (const auto now = os::start_time(pid)) {
-    return *now != start_time;
-  }
-  const UniqueFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  return !handle.is_open() && errno == ESRCH;
 }
 
 contract::Result<int> parent_pid(int pid) {

@@ -139,7 +139,7 @@ def some_calls(server):
 def killed_at_any_point(program, root):
     """SIGKILL at the n-th call of a kind, of the server or of what it started: nothing runs on, and the next
     server finds whole records, serves, and clears all away."""
-    survived = 0
+    survived = lost = 0
     for calls in ("write", "clone,clone3", "execve", "mkdir,unlink,fsync"):
         for turn in (1, 2, 3, 4, 6, 9, 14, 21):
             place = os.path.join(root, f"{calls[:5]}{turn}")
@@ -147,8 +147,11 @@ def killed_at_any_point(program, root):
             try:
                 server = Server(traced(program, place, calls, f"signal=KILL:when={turn}"), place)
             except Gone:
+                lost += 1
                 continue  # before it could answer anything
-            survived += some_calls(server)
+            answered = some_calls(server)
+            survived += answered
+            lost += not answered
             family = server.family()
             try:
                 server.close()
@@ -163,6 +166,7 @@ def killed_at_any_point(program, root):
             check(len(left) == 1, f"{calls} {turn}: one session's directory", left)
             ends_well(following)
     check(survived > 0, "later points were reached")
+    check(lost > 0, "something was killed")
 
 
 def write_errors(program, root):

@@ -107,6 +107,11 @@ TEST_P(FileCrash, APatchOverSeveralFilesIsMadeWholeOrNotAtAll) {
       "diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n"
       "@@ -1 +0,0 @@\n-old\n";
   const PlaceTools all = tools();
+  reset_tree();
+  ASSERT_FALSE(all.run("apply_patch", Json{{"patch", patch}}).error);
+  const Tree after = tree();
+  ASSERT_EQ(after.size(), 4U);
+  ASSERT_FALSE(after.contains("moved"));
   kill_everywhere([&] { reset_tree(); },
                   [&] { return all.run("apply_patch", Json{{"patch", patch}}); }, 11, 4);
 }

@@ -26,7 +26,7 @@ TEST_F(FileTools, ReadTellsWhatATextIsMadeOf) {
   EXPECT_EQ(answer.structured["total_lines"], 2);
 }
 
-TEST_F(FileTools, ReadShowsRangesBytesAndPictures) {
+TEST_F(FileTools, ReadShowsRangesAndBytes) {
   server_->put("lines", "1\n2\n3\n4\n5\n");
   const Json two = Json::array({Json{{"offset", 4}}, Json{{"offset", 1}, {"limit", 2}}});
   const ToolAnswer ranges =

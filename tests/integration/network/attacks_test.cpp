@@ -221,7 +221,7 @@ TEST_P(NetworkAttack, N21MetadataByAChangedAddress) {
   // One thread turns the address over while another connects: what was judged is what is used.
   const Walled walled = net_.run(
       "/usr/bin/python3 -c '\n"
-      "import ctypes, socket, struct, threading\n"
+      "import ctypes, os, socket, struct, threading\n"
       "libc = ctypes.CDLL(None, use_errno=True)\n"
       "def sa(ip): return struct.pack(\"=HH4s8x\", 2, socket.htons(9), socket.inet_aton(ip))\n"
       "good, bad = sa(\"127.0.0.1\"), sa(\"169.254.169.254\")\n"
@@ -236,7 +236,10 @@ TEST_P(NetworkAttack, N21MetadataByAChangedAddress) {
       "    s = socket.socket(); s.settimeout(1)\n"
       "    libc.connect(s.fileno(), buf, 16)\n"
       "    judged.add(ctypes.get_errno() == 13)\n"
-      "    reached = reached or \"FEA9FEA9:\" in open(\"/proc/self/net/tcp\").read()\n"
+      "    own = os.stat(s.fileno()).st_ino\n"
+      "    rows = [row.split() for row in open(\"/proc/self/net/tcp\")]\n"
+      "    reached = reached or any(\n"
+      "        row[2].startswith(\"FEA9FEA9:\") and row[9] == str(own) for row in rows)\n"
       "    s.close()\n"
       "stop = True; t.join()\n"
       "print(sorted(judged), reached)\n'",

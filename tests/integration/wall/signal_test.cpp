@@ -99,6 +99,11 @@ class WallSignalTest : public testing::TestWithParam<bool> {
     }
   }
 
+  void await_none(const std::string& name) {
+    while (std::ranges::count(names(), name) > 0) {
+    }
+  }
+
   std::uint64_t first_start(const std::string& name) {
     std::uint64_t first = UINT64_MAX;
     for (const ProcessInfo& process : tree()) {
@@ -167,6 +172,7 @@ TEST_P(WallSignalTest, CallIsFoundThroughSetsidDoubleForkAndClearedEnvironment) 
       "exec sleep 104",
       "mine");
   await("sleep", 5);
+  await_none("bash");  // the shells between are gone
   const SignalTarget target{Kind::Call, 0, "mine", child->start_time(), 0};
   EXPECT_EQ(signal(target, SIGKILL), 4);
   EXPECT_EQ((*child).wait(within(5s))->signal, SIGKILL);

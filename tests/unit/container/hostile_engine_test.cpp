@@ -128,15 +128,17 @@ TEST(HostileEngineTest, WhatIsNoHttpIsSaid) {
   EXPECT_EQ(engine.error().code(), ErrorCode::Closed);
 }
 
-TEST(HostileEngineTest, AnAnswerWithoutEndIsRefused) {
-  const FakeEngine fake(after_connecting(std::string(std::size_t{17} << 20U, ' ')));
-  const auto engine = fake.connect(contract::Context());
-  ASSERT_TRUE(engine) << engine.error().message();
-  EXPECT_FALSE((*engine)->inspect(contract::Context(), "x"));
+TEST(HostileEngineTest, AnAnswerAboveTheLimitIsRefused) {
+  for (const std::size_t mebibytes : {std::size_t{1}, std::size_t{17}}) {
+    const FakeEngine fake(after_connecting("{}" + std::string(mebibytes << 20U, ' ')));
+    const auto engine = fake.connect(contract::Context());
+    ASSERT_TRUE(engine) << engine.error().message();
+    EXPECT_EQ((*engine)->inspect(contract::Context(), "x").has_value(), mebibytes == 1);
+  }
 }
 
 TEST(HostileEngineTest, AnAnswerThatIsTooDeepIsRefused) {
-  const FakeEngine fake(after_connecting(std::string(100000, '[')));
+  const FakeEngine fake(after_connecting(std::string(100000, '[') + std::string(100000, ']')));
   const auto engine = fake.connect(contract::Context());
   ASSERT_TRUE(engine) << engine.error().message();
   const auto found = (*engine)->inspect(contract::Context(), "x");

@@ -89,4 +89,23 @@ Json modern_body(int id, const std::string& method, Json params, Json capabiliti
   return {{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}};
 }
 
+Json legacy_begin() {
+  return {{"jsonrpc", "2.0"},
+          {"id", 0},
+          {"method", "initialize"},
+          {"params",
+           {{"protocolVersion", "2025-11-25"},
+            {"capabilities", Json::object()},
+            {"clientInfo", {{"name", "t"}, {"version", "1"}}}}}};
+}
+
+std::vector<BearerToken> alice_and_bob() {
+  return {{.token = std::string(16, 'a'), .account = "alice"},
+          {.token = std::string(16, 'b'), .account = "bob"}};
+}
+
+std::string text_of(const Json& answer) {
+  return answer["result"]["content"][0]["text"].get<std::string>();
+}
+
 }  // namespace bawn::mcp::test

@@ -49,4 +49,13 @@ class HttpFixture {
                                          contract::Json params = contract::Json::object(),
                                          contract::Json capabilities = contract::Json::object());
 
+/// The request that begins an older client's session.
+[[nodiscard]] contract::Json legacy_begin();
+
+/// Accounts whose tokens are sixteen times their first letter.
+[[nodiscard]] std::vector<BearerToken> alice_and_bob();
+
+/// The first text of a tool's answer.
+[[nodiscard]] std::string text_of(const contract::Json& answer);
+
 }  // namespace bawn::mcp::test

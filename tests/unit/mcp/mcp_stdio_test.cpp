@@ -19,37 +19,6 @@ using contract::Json;
 using contract::Outcome;
 using contract::text_result;
 
-/// Waits until its context ends, and says that it has begun.
-class Hanging {
- public:
-  contract::ToolPtr tool(std::string name = "hang") {
-    return fake_tool(std::move(name),
-                     [this](const contract::Context& context, const contract::Call&) -> Outcome {
-                       std::unique_lock lock(mutex_);
-                       ++begun_;
-                       changed_.notify_all();
-                       changed_.wait(lock, context.stop_token(), [] { return false; });
-                       ++ended_;
-                       changed_.notify_all();
-                       return text_result("interrupted");
-                     });
-  }
-  void wait_until_begun(int count = 1) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return begun_ >= count; });
-  }
-  void wait_until_ended(int count = 1) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ended_ >= count; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  int begun_ = 0;
-  int ended_ = 0;
-};
-
 std::string call_line(int id, std::string_view tool, std::string_view arguments = "{}") {
   return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
          R"(,"method":"tools/call","params":{"name":")" + std::string(tool) + R"(","arguments":)" +

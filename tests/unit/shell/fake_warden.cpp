@@ -6,6 +6,9 @@
 #include "bawn/os/procfs.hpp"
 #include "bawn/os/unique_fd.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_future.hpp>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -165,6 +168,11 @@ std::uint64_t FakeWarden::start_time() const noexcept {
 }
 
 contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::spawn(sandbox::SpawnSpec spec) {
+  return boost::asio::post(parent_, boost::asio::use_future([&] { return start(spec); })).get();
+}
+
+contract::Result<std::unique_ptr<sandbox::Child>> FakeWarden::start(
+    const sandbox::SpawnSpec& spec) {
   ++spawns;
   if (!alive_) {
     return contract::fail(contract::ErrorCode::Closed, "the warden is gone");

@@ -5,6 +5,8 @@
 
 #include "bawn/sandbox/warden.hpp"
 
+#include <boost/asio/thread_pool.hpp>
+
 #include <atomic>
 #include <map>
 #include <memory>
@@ -41,11 +43,16 @@ class FakeWarden final : public sandbox::Warden {
 
  private:
   FakeWarden() = default;
+  [[nodiscard]] contract::Result<std::unique_ptr<sandbox::Child>> start(
+      const sandbox::SpawnSpec& spec);
   [[nodiscard]] bool is_of_call(const sandbox::ProcessInfo& process,
                                 const sandbox::SignalTarget& target,
                                 const std::map<int, sandbox::ProcessInfo>& all);
   [[nodiscard]] bool has_child_of_call(const std::string& call, int except);
 
+  /// Starts every child: the signal of prctl(PR_SET_PDEATHSIG) comes with the end of the thread
+  /// that forked, and a call's thread ends before the shell that it started.
+  boost::asio::thread_pool parent_{1};
   std::mutex mutex_;
   std::map<int, std::string> started_;  ///< every child by its number, with its call
   contract::Confinement report_;

@@ -1,10 +1,12 @@
 // What a text does to the shell's own names, options and traps must not make a later answer untrue:
 // either the statuses stay right, or the call says that the shell was lost.
+#include "driver_script.hpp"
 #include "session_fixture.hpp"
 
 #include <gmock/gmock.h>
 
 #include <string>
+#include <string_view>
 
 namespace bawn::test {
 namespace {
@@ -72,6 +74,8 @@ constexpr Hostile kHostile[] = {
     {"export", "export() { return 0; }; declare() { return 0; }; unset() { return 0; }"},
     {"return", "return() { :; }"},
     {"enable", "enable() { return 0; }"},
+    {"type", "type() { return 0; }"},
+    {"pwd", "pwd() { echo /nowhere; }"},
     {"all_of_them",
      "for f in builtin printf command eval trap set jobs local export declare unset source enable "
      "cd; do "
@@ -83,23 +87,29 @@ constexpr Hostile kHostile[] = {
     {"disabled_set", "enable -n set"},
     {"disabled_jobs", "enable -n jobs"},
     {"disabled_export", "enable -n export"},
+    {"disabled_declare", "enable -n declare"},
+    {"disabled_type", "enable -n type"},
     {"disabled_dot", "enable -n ."},
     {"disabled_everything", "enable -n $(compgen -b | grep -v -x enable) enable"},
-    {"own_functions_gone", "unset -f __bs __bd __bt __bv __bx __by"},
-    {"own_functions_replaced", "__bd() { :; }; __bs() { :; }; __by() { :; }; __bt() { :; }"},
-    {"own_function_read_only", "readonly -f __bs __bd"},
+    {"own_functions_gone", "unset -f __bs __bd __be __bt __bv __bx __by"},
+    {"own_functions_replaced",
+     "__bd() { :; }; __bs() { :; }; __be() { :; }; __by() { :; }; __bt() { :; }; __bv() { :; }; "
+     "__bx() { :; }"},
+    {"own_function_read_only", "readonly -f __bs __bd __be"},
     {"readonly_status", "readonly __bz"},
     {"readonly_nonce", "readonly __bi"},
-    {"readonly_name", "readonly __bg"},
-    {"readonly_report", "readonly __bf=/dev/null"},
-    {"changed_report", "__bf=/dev/null"},
+    {"readonly_report", "readonly __bm"},
+    {"readonly_parts_of_the_report", "readonly __b1 __b2 __b3 __b4 __bh __bl"},
     {"readonly_statuses", "readonly __bq"},
-    {"readonly_flags", "readonly __bk __b0 __bc __bj __bo"},
+    {"readonly_flags", "readonly __bk __bc __bj __bo __bp"},
     {"variables_gone",
-     "unset __br __bw __bf __be __bm __bg __bi __bj __bk __bo __bz __b0 __bc __bq"},
-    {"variables_changed", "__br=/nowhere/ __bw=/nowhere/"},
+     "unset __b1 __b2 __b3 __b4 __b9 __bc __bh __bi __bj __bk __bl __bm __bo __bp __bq __bz"},
+    {"variables_changed",
+     "__b4=x __bh=/nowhere __bj=x __bk=x __bl=x __bm=x __bo=x __bp=x __bq=x __bz=x"},
     {"variables_with_attributes",
-     "declare -i __bz __bi __bg 2>/dev/null; declare -u __bi __bg; declare -l __bj"},
+     "declare -i __bz __bi __bm 2>/dev/null; declare -u __bi __bm; declare -l __bj"},
+    // Assigning a text to them is an arithmetic error, which goes back to the prompt.
+    {"variables_that_count", "declare -i __b1 __b2 __b3 __b4 __bh __bl __bm __bo __bq"},
     {"status_is_a_reference", "declare -n __bz=other"},
     {"marker_read_only", "readonly BAWN_CALL"},
     {"pwd_read_only", "readonly PWD OLDPWD"},
@@ -161,6 +171,22 @@ constexpr Hostile kHostile[] = {
     {"substituted_state", "BASHOPTS=x 2>/dev/null; SHELLOPTS=x 2>/dev/null; :"},
     {"tmout", "TMOUT=1"},
 };
+
+// A name that the driver gave up would make its case try nothing.
+TEST(ImmunityCases, NameOnlyWhatTheDriverHas) {
+  const std::string driver =
+      shell::driver_script({.report = "/w/report", .exit_state = "/w/x", .start_nonce = "n"}) +
+      shell::step_line({.nonce = "n", .come_back = true}) + std::string(shell::text_trailer(false));
+  for (const Hostile& hostile : kHostile) {
+    const std::string_view text = hostile.text;
+    for (std::size_t at = text.find("__b"); at < text.size() - 3; at = text.find("__b", at + 1)) {
+      const std::string_view name = text.substr(at, 4);
+      if (name.back() != '\\') {  // a pattern of all of them
+        EXPECT_NE(driver.find(name), std::string::npos) << hostile.name << ": " << name;
+      }
+    }
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(Classes, Immunity, ::testing::ValuesIn(kHostile),
                          [](const auto& one) { return std::string(one.param.name); });

@@ -15,4 +15,10 @@ namespace bawn::contract {
 /// Source: RFC 8259, section 7.
 [[nodiscard]] std::size_t plain_json_length(std::string_view text) noexcept;
 
+/// How many bytes stand before the quote that ends the string which `text` is the inside of; the
+/// size of `text` where it has no end. What stands there is not checked.
+///
+/// Threads: thread-safe.
+[[nodiscard]] std::size_t json_string_size(std::string_view text) noexcept;
+
 }  // namespace bawn::contract

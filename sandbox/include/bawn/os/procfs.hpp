@@ -17,10 +17,6 @@ namespace bawn::os {
 /// Source: proc(5).
 [[nodiscard]] contract::Result<std::uint64_t> start_time(int pid);
 
-/// Whether the process that had this number and started then is gone for certain. When it cannot be
-/// told (a hidden /proc, no descriptors left) it is taken to run.
-[[nodiscard]] bool has_ended(int pid, std::uint64_t start_time);
-
 /// The parent's number (field 4 of /proc/PID/stat). Errors: NotFound.
 [[nodiscard]] contract::Result<int> parent_pid(int pid);
 

@@ -1,0 +1,20 @@
+/// \file
+/// What the programs beside `bawn` do alike: read their words, serve, and say what went wrong.
+#pragma once
+
+#include "bawn/contract/error.hpp"
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace bawn::cli {
+
+/// Parses and serves. The exit status: that of `serve`, or kOwnFailure with one sentence on
+/// standard error under the program's name. Help and the version go to standard output.
+[[nodiscard]] int run_program(CLI::App& app, int argc, char** argv,
+                              const std::function<contract::Result<int>()>& serve);
+
+}  // namespace bawn::cli
