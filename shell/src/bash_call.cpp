@@ -157,6 +157,11 @@ BashCall::Look BashCall::look() {
   // that is busy elsewhere, and for a report that comes over a relay.
   constexpr int kEnough = 8;
   BashProcess& shell = *session_.shell();
+  if (queued_ == 0 && shell.unread() != 0) {
+    // On a busy machine the step's own line is still there. The shell would read both at once, and
+    // then look as if it had come back.
+    return {.stopped = {}, .soon = true};
+  }
   if (queued_ == 0) {
     // A text can take away PROMPT_COMMAND and then be cut off by an error, so that nothing reports.
     // This line waits in the shell's input and makes it report as soon as it reads on.

@@ -13,6 +13,7 @@ usage: run.sh --bawn BAWN_PROGRAM [OPTIONS] -- TEST_PROGRAM [ARGS]
   --user N     run the test program as this user, alone in a cgroup that was handed over to it
   --memory MB  of the machine (1024)
   --kvm        with /dev/kvm
+  --require LIST  what the test may not skip, as in BAWN_TEST_REQUIRE
   --with FILE  one more file for the machine, at the same path (repeatable)
 Exits as the test program did; 77 when there is no qemu-system-x86_64, busybox or kernel.
 A kernel: apt-get download linux-image-6.12-cloud-amd64's newest, dpkg-deb -x, boot/vmlinuz-*.
@@ -24,13 +25,14 @@ skip() {
   exit 77
 }
 
-kernel=${BAWN_VM_KERNEL:-} bawn='' user=0 memory=1024 accel=tcg,thread=multi cpu=max files=()
+kernel=${BAWN_VM_KERNEL:-} bawn='' user=0 memory=1024 accel=tcg,thread=multi cpu=max require='' files=()
 while [ $# -gt 0 ]; do
   case $1 in
     --kernel) kernel=${2:?} && shift ;;
     --bawn) bawn=$(realpath "${2:?}") && shift ;;
     --user) user=${2:?} && shift ;;
     --memory) memory=${2:?} && shift ;;
+    --require) require=${2:?} && shift ;;
     --with) files+=("${2:?}") && shift ;;
     --kvm) accel=kvm cpu=host ;;
     --) shift && break ;;
@@ -95,7 +97,7 @@ $b mount -t devpts devpts /dev/pts
 $b mount -t tmpfs tmpfs /dev/shm
 $b mount -t cgroup2 -o nsdelegate cgroup2 /sys/fs/cgroup
 $b ip link set lo up
-export PATH=/usr/bin HOME=/root TERM=dumb
+export PATH=/usr/bin HOME=/root TERM=dumb BAWN_TEST_REQUIRE=REQUIRE
 user=USER
 if [ "$user" -ne 0 ]; then
   home=/sys/fs/cgroup/handed-over
@@ -110,7 +112,7 @@ fi
 echo "vm: status $?"
 $b poweroff -f
 TEXT
-sed -i "s/user=USER/user=$user/" "$root/init"
+sed -i "s/user=USER/user=$user/; s/=REQUIRE/=$require/" "$root/init"
 chmod 755 "$root/init"
 chmod 644 "$root/command"
 (cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null) | gzip -1 >"$work/initramfs"

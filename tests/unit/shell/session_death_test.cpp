@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <signal.h>
+
 #include <fstream>
 
 namespace bawn::test {
@@ -122,6 +124,24 @@ TEST_F(SessionTest, AKillIsCalledOutOfMemoryOnlyWhenTheKernelCountsOne) {
   EXPECT_EQ(exec({"sh", "-c", "kill -9 $$"}).reason, Reason::Oom);
   EXPECT_EQ(sh("kill -9 $$").reason, Reason::Oom);
   EXPECT_EQ(sh("(exit 1)").reason, Reason::Exited);
+}
+
+TEST_F(SessionTest, AShellThatIsSlowToBeginIsWaitedFor) {
+  // As on a machine that has no time for it: the step and whatever is written after it lie unread.
+  const int shell = std::stoi(sh("echo $$").out.text);
+  ASSERT_EQ(::kill(shell, SIGSTOP), 0);
+  shell::BashRequest request;
+  request.command = "sleep 1.5; echo done; (exit 4)";
+  request.yield = std::chrono::milliseconds(400);
+  const shell::CallResult begun = run(std::move(request));
+  ASSERT_EQ(::kill(shell, SIGCONT), 0);
+  shell::OutputRequest rest;
+  rest.call = begun.call;
+  const auto result = session_->output(contract::Context(), rest);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->reason, Reason::Exited);
+  EXPECT_EQ(result->exit_code, 4);
+  EXPECT_EQ(result->out.text, "done\n");
 }
 
 TEST_F(SessionTest, ATextThatNeverBeganIsNotReportedAsRun) {

@@ -29,8 +29,8 @@ using ApprovalQuestion = std::function<Result<bool>(
 
 /// Says yes once `policy.need` of the approvers did. They are asked one after the other, and nobody
 /// once it is decided either way. Who could not be asked did not agree; when that decides, the
-/// authorizer fails with the first such error; it fails as cancelled when the context ended before it
-/// was decided. For `guard` and for a remote tool's `approval`.
+/// authorizer fails with the first such error; it fails as cancelled when the context ended before
+/// it was decided. For `guard` and for a remote tool's `approval`.
 ///
 /// Errors: InvalidArgument for an empty function, a need of nobody, no approvers, fewer than are
 /// needed, one who comes twice (in whatever case), and for names that are not 1 to 128 printable
