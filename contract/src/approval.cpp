@@ -26,8 +26,8 @@ Result<> check(const ApprovalPolicy& policy) {
   }
   if (policy.approvers.size() < policy.need) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("approval: {} approvers are needed and {} are named", policy.need,
-                            policy.approvers.size()));
+                fmt::format("approval: the number of approvers is {} and {} must agree",
+                            policy.approvers.size(), policy.need));
   }
   std::set<std::string> seen;
   for (const std::string& name : policy.approvers) {

@@ -152,6 +152,9 @@ void Batch::State::offer_final(std::size_t index, Outcome outcome) {
 
 std::optional<Event> Batch::State::next(bool watched) {
   std::unique_lock lock(mutex_);
+  if (watching_ == std::this_thread::get_id()) {
+    return std::nullopt;  // the job that waits for this on_update could never have its next event
+  }
   events_.wait(lock, [&] {
     return !offers_.empty() || finals_left_ == 0 || (context_.cancelled() && unstarted_ > 0);
   });
@@ -169,21 +172,27 @@ std::optional<Event> Batch::State::next(bool watched) {
     wake_worker();
     return std::move(offer.event);
   }
+  watching_ = std::this_thread::get_id();
   lock.unlock();
   hand_on(offer, watched);
   return std::move(offer.event);
 }
 
 // Progress, to the job's own on_update. The sender waits until this is done, whatever that throws.
-void Batch::State::hand_on(const Offer& offer, bool watched) {
+void Batch::State::hand_on(Offer& offer, bool watched) {
   struct Acknowledge {
     State* state;
     Sender* sender;
     ~Acknowledge() { state->acknowledge(*sender); }
   } const acknowledge{this, offer.sender};
-  const auto& on_update = jobs_[offer.event.index].call.on_update;
-  if (watched && on_update) {
-    on_update(offer.event.outcome.result);
+  const Call& call = jobs_[offer.event.index].call;
+  if (!watched || !call.on_update) {
+    return;
+  }
+  if (const auto panic = catch_panic([&] { call.on_update(offer.event.outcome.result); })) {
+    offer.event.outcome.error =
+        Error(ErrorCode::Internal, fmt::format("bawn: on_update for call {} panicked: {}",
+                                               quote(call.id), plain_or_quoted(panic->value)));
   }
 }
 
@@ -216,6 +225,7 @@ void Batch::State::refuse(Error error) {
 
 void Batch::State::acknowledge(Sender& sender) {
   const std::scoped_lock lock(mutex_);
+  watching_ = {};
   sender.taken = true;
   taken_.notify_all();
 }
@@ -248,7 +258,7 @@ Batch::~Batch() {
 }
 
 std::optional<Event> Batch::next() {
-  return state_->next(true);
+  return state_ ? state_->next(true) : std::nullopt;
 }
 
 }  // namespace bawn::contract

@@ -52,7 +52,7 @@ class Batch::State : public std::enable_shared_from_this<Batch::State> {
   void send_progress(std::size_t index, const ToolResult& update);
   void offer_final(std::size_t index, Outcome outcome);
   std::optional<Event> take_unstarted();
-  void hand_on(const Offer& offer, bool watched);
+  void hand_on(Offer& offer, bool watched);
   void acknowledge(Sender& sender);
   void wake_worker();
   void wake_all();
@@ -79,6 +79,7 @@ class Batch::State : public std::enable_shared_from_this<Batch::State> {
   std::vector<bool> ended_;     ///< the final event was offered
   std::size_t finals_left_;
   std::deque<Offer> offers_;
+  std::thread::id watching_;      ///< who is inside a job's own on_update
   std::optional<Error> refusal_;  ///< why nothing starts, when it is not the caller's cancellation
   /// The last member: what it wakes is there before it and after it.
   std::optional<std::stop_callback<WakeAll>> on_cancel_;

@@ -1,6 +1,7 @@
 #include "bawn/contract/canonical.hpp"
 
 #include "decimal.hpp"
+#include "json_depth.hpp"
 #include "utf8.hpp"
 
 #include <fmt/format.h>
@@ -143,6 +144,9 @@ std::string canonical_number(double value) {
 }
 
 Result<std::string> canonical_json(const Json& value) {
+  if (const auto bounded = detail::check_depth(value); !bounded) {
+    return std::unexpected(bounded.error().wrap("canonical JSON"));
+  }
   Writer writer;
   BAWN_TRY(writer.write(value));
   return writer.take();

@@ -1,6 +1,7 @@
 #include "bawn/contract/codec.hpp"
 
 #include "bawn/contract/quote.hpp"
+#include "json_depth.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +21,11 @@ std::unexpected<Error> DecodeState::problem(std::string_view message) const {
 
 std::unexpected<Error> DecodeState::expected(std::string_view type, const JsonNode& got) const {
   return problem(fmt::format("expected {}, got {}", type, describe(got)));
+}
+
+Result<Json> Codec<Json>::encode(const Json& value) {
+  BAWN_TRY(detail::check_depth(value));  // a copy calls itself for each level
+  return value;
 }
 
 namespace detail {

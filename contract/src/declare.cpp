@@ -5,8 +5,10 @@
 #include "bawn/contract/definition.hpp"
 #include "bawn/contract/executor.hpp"
 #include "bawn/contract/json_schema.hpp"
+#include "bawn/contract/panic.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/validate.hpp"
+#include "json_depth.hpp"
 #include "tool_options.hpp"
 
 #include <fmt/format.h>
@@ -182,19 +184,34 @@ Result<Json> object_output(Result<Json> encoded) {
                                       "invalid output: " + encoded.error().message(),
                                       encoded.error()));
   }
-  if (!encoded->is_object()) {
-    return std::unexpected(Error(ErrorCode::Internal, "invalid output: not a JSON object")
-                               .with_payload(CallProblem::InvalidOutput));
+  const auto bounded = check_depth(*encoded);
+  if (!encoded->is_object() || !bounded) {
+    return std::unexpected(
+        Error(ErrorCode::Internal,
+              "invalid output: " + (bounded ? "not a JSON object" : bounded.error().message()))
+            .with_payload(CallProblem::InvalidOutput));
   }
   return encoded;
 }
 
-Error check_problem(const Error& error) {
+Result<> run_check(const std::function<Result<>()>& check) {
+  Result<> fits;
+  if (auto panic = catch_panic([&] { fits = check(); })) {
+    const Error error(ErrorCode::ToolPanicked,
+                      "the check panicked: " + plain_or_quoted(panic->value));
+    fits = std::unexpected(error.with_payload(*std::move(panic)));
+  }
+  if (fits) {
+    return fits;
+  }
+  const Error& error = fits.error();
   if (std::any_cast<CallProblem>(&error.payload()) != nullptr &&
       call_problem(error) == CallProblem::InvalidInput) {
-    return classified(CallProblem::InvalidInput, "invalid arguments: " + error.message(), error);
+    return std::unexpected(
+        classified(CallProblem::InvalidInput, "invalid arguments: " + error.message(), error));
   }
-  return classified(CallProblem::ArgumentCheck, "the check of the arguments failed", error);
+  return std::unexpected(
+      classified(CallProblem::ArgumentCheck, "the check of the arguments failed", error));
 }
 
 }  // namespace detail

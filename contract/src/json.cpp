@@ -1,6 +1,9 @@
 #include "bawn/contract/json.hpp"
 
+#include "json_depth.hpp"
 #include "json_sax.hpp"
+
+#include <vector>
 
 namespace bawn::contract {
 namespace {
@@ -31,6 +34,44 @@ struct JsonTree {
   }
 };
 
+std::string dump_plain(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A container that is written in part.
+struct Opened {
+  const Json* container;
+  Json::const_iterator next;
+};
+
+// Json's own writer calls itself for each level, so that a deep value takes all of the stack.
+std::string dump_deep(const Json& root) {
+  std::string out;
+  std::vector<Opened> opened;
+  const auto write = [&](const Json& value) {
+    if (value.is_structured()) {
+      out += value.is_array() ? '[' : '{';
+      opened.push_back({.container = &value, .next = value.begin()});
+    } else {
+      out += dump_plain(value);
+    }
+  };
+  write(root);
+  while (!opened.empty()) {
+    Opened& last = opened.back();
+    const bool named = last.container->is_object();
+    if (last.next == last.container->end()) {
+      out += named ? '}' : ']';
+      opened.pop_back();
+      continue;
+    }
+    out += last.next == last.container->begin() ? "" : ",";
+    out += named ? dump_plain(last.next.key()) + ":" : "";
+    write(*last.next++);
+  }
+  return out;
+}
+
 }  // namespace
 
 namespace detail {
@@ -59,7 +100,7 @@ Result<Json> parse_json(std::string_view text) {
 }
 
 std::string dump_json(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return detail::is_deeper_than(value, kMaxJsonDepth) ? dump_deep(value) : dump_plain(value);
 }
 
 }  // namespace bawn::contract

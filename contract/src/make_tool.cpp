@@ -5,6 +5,7 @@
 #include "bawn/contract/guard.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/contract/validate.hpp"
+#include "json_depth.hpp"
 #include "tool_options.hpp"
 #include "utf8.hpp"
 
@@ -155,6 +156,9 @@ Result<ToolPtr> build_typed_tool(std::string name, std::string description, Resu
 Outcome json_outcome(Result<Json> json, bool structured) {
   if (!json) {
     return json.error().wrap("encode result");
+  }
+  if (const auto bounded = check_depth(*json); !bounded) {
+    return bounded.error().wrap("encode result");
   }
   ToolResult result = text_result(dump_json(*json));
   if (structured) {

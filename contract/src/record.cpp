@@ -1,6 +1,7 @@
 #include "bawn/contract/record.hpp"
 
 #include "bawn/contract/quote.hpp"
+#include "json_depth.hpp"
 
 #include <fmt/format.h>
 
@@ -31,9 +32,10 @@ Result<std::optional<Record>> record_of(const Details* details) {
     return std::nullopt;
   }
   auto data = details->record_json();
-  if (!data) {
-    return std::unexpected(
-        data.error().wrap(fmt::format("bawn: record {}", plain_or_quoted(name_space))));
+  const auto bounded = data ? detail::check_depth(*data) : Result<>();
+  if (!data || !bounded) {
+    return std::unexpected((data ? bounded.error() : data.error())
+                               .wrap(fmt::format("bawn: record {}", plain_or_quoted(name_space))));
   }
   return Record{.name_space = std::move(name_space), .data = *std::move(data)};
 }

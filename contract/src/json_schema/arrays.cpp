@@ -68,12 +68,12 @@ bool check_contains(Evaluation& run, const Json& schema, const Json& value, Eval
       ++count;
     }
   }
-  const Json* const least = run.draft7() ? nullptr : keyword(schema, "minContains");
-  const Json* const most = run.draft7() ? nullptr : keyword(schema, "maxContains");
-  const double minimum = least != nullptr ? least->get<double>() : 1;
-  const auto found = static_cast<double>(count);
-  const bool fits = found >= minimum && (most == nullptr || found <= most->get<double>());
-  return fits || run.problem(fmt::format("{} items fit what the array must contain", count));
+  constexpr Noun kUnit = {"item that fits \"contains\"", "items that fit \"contains\""};
+  const bool counts = !run.draft7();
+  if (count == 0 && (!counts || keyword(schema, "minContains") == nullptr)) {
+    return run.problem(fmt::format("expected at least {}, got 0", counted(1, kUnit)));
+  }
+  return !counts || check_size(run, schema, "minContains", "maxContains", count, kUnit);
 }
 
 bool check_unevaluated(Evaluation& run, const Json& schema, const Json& value, Evaluated& here) {
@@ -96,7 +96,7 @@ bool check_array(Evaluation& run, const Json& schema, const Json& value, Evaluat
   if (!value.is_array()) {
     return true;
   }
-  if (!check_size(run, schema, "minItems", "maxItems", value.size(), "items")) {
+  if (!check_size(run, schema, "minItems", "maxItems", value.size(), {"item", "items"})) {
     return false;
   }
   const Json* const unique = keyword(schema, "uniqueItems");

@@ -1,5 +1,6 @@
 #include "bawn/contract/json_schema.hpp"
 #include "bawn/contract/quote.hpp"
+#include "json_depth.hpp"
 #include "json_schema/compiled.hpp"
 #include "json_schema/evaluation.hpp"
 #include "json_schema/format.hpp"
@@ -24,23 +25,14 @@ struct Reference {
   std::string where;
 };
 
-/// A document that was read is bounded already; one that a program built is not.
-bool is_deeper_than(const Json& value, std::size_t levels) {
-  return value.is_structured() &&
-         (levels == 0 || std::ranges::any_of(value, [&](const Json& inner) {
-            return is_deeper_than(inner, levels - 1);
-          }));
-}
-
 /// Walks every schema of the document once, and what references lead to.
 class Compiler {
  public:
   explicit Compiler(detail::CompiledSchema& compiled) : out_(compiled) {}
 
   Result<> compile() {
-    if (is_deeper_than(out_.root, kMaxJsonDepth)) {
-      return fail(ErrorCode::InvalidArgument,
-                  fmt::format("the schema is nested deeper than {} levels", kMaxJsonDepth));
+    if (const auto bounded = detail::check_depth(out_.root); !bounded) {
+      return fail(ErrorCode::InvalidArgument, "the schema is " + bounded.error().message());
     }
     BAWN_TRY(choose_dialect());
     BAWN_TRY(walk(out_.root, "#"));
@@ -70,6 +62,9 @@ class Compiler {
     }
     return {};
   }
+
+  static constexpr std::string_view kWantsNames = "must be a list of names, none of them twice";
+  static constexpr std::string_view kWantsOther = "the keyword's value has a wrong form";
 
   static std::unexpected<Error> problem(std::string_view where, std::string_view text) {
     return fail(ErrorCode::InvalidArgument, fmt::format("schema at {}: {}", where, text));
@@ -138,7 +133,7 @@ class Compiler {
         break;
     }
     if (!detail::has_plain_form(value, form)) {
-      return problem(where, "the keyword's value has a wrong form");
+      return problem(where, form == Form::Names ? kWantsNames : kWantsOther);
     }
     return form == Form::Pattern ? add_pattern(value.get_ref<const std::string&>(), where)
                                  : Result<>();
@@ -163,7 +158,7 @@ class Compiler {
       const bool names =
           form == Form::NamesMap || (form == Form::Dependencies && it.value().is_array());
       if (names && !detail::is_names(it.value())) {
-        return problem(step, "must be a list of names");
+        return problem(step, kWantsNames);
       }
       if (form == Form::PatternMap) {
         BAWN_TRY(add_pattern(it.key(), step));
@@ -249,6 +244,7 @@ const Json& JsonSchema::document() const noexcept {
 }
 
 Result<> JsonSchema::validate(const Json& value) const {
+  BAWN_TRY(detail::check_depth(value));
   const auto verdict = detail::evaluate(*compiled_, value);
   if (verdict.exhausted) {
     return fail(ErrorCode::ResourceExhausted, "the schema is too complex to check this value");

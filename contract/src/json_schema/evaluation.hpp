@@ -3,6 +3,7 @@
 #pragma once
 
 #include "json_schema/compiled.hpp"
+#include "json_schema/value.hpp"
 
 #include <cstddef>
 #include <set>
@@ -104,9 +105,9 @@ class Evaluation {
 [[nodiscard]] bool check_object(Evaluation& run, const Json& schema, const Json& value,
                                 Evaluated& here);
 
-/// minItems, maxItems and their like: `least` and `most` are the two keywords, `unit` the word for
+/// minItems, maxItems and their like: `least` and `most` are the two keywords, `unit` the words for
 /// what is counted.
 [[nodiscard]] bool check_size(Evaluation& run, const Json& schema, std::string_view least,
-                              std::string_view most, std::size_t size, std::string_view unit);
+                              std::string_view most, std::size_t size, Noun unit);
 
 }  // namespace bawn::contract::detail

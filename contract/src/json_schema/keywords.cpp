@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <string>
 
 namespace bawn::contract::detail {
 namespace {
@@ -59,12 +61,7 @@ bool is_type(const Json& value) {
   constexpr std::array<std::string_view, 7> kTypes = {"null",   "boolean", "integer", "number",
                                                       "string", "array",   "object"};
   if (value.is_array()) {
-    for (const Json& item : value) {
-      if (!item.is_string() || !is_type(item)) {
-        return false;
-      }
-    }
-    return !value.empty();
+    return !value.empty() && is_names(value) && std::all_of(value.begin(), value.end(), is_type);
   }
   return value.is_string() && std::find(kTypes.begin(), kTypes.end(),
                                         value.get_ref<const std::string&>()) != kTypes.end();
@@ -85,12 +82,10 @@ bool is_names(const Json& value) {
   if (!value.is_array()) {
     return false;
   }
-  for (const Json& name : value) {
-    if (!name.is_string()) {
-      return false;
-    }
-  }
-  return true;
+  std::set<std::string_view> seen;
+  return std::all_of(value.begin(), value.end(), [&](const Json& name) {
+    return name.is_string() && seen.insert(name.get_ref<const std::string&>()).second;
+  });
 }
 
 bool has_plain_form(const Json& value, Form form) {

@@ -144,7 +144,8 @@ bool check_object(Evaluation& run, const Json& schema, const Json& value, Evalua
     return true;
   }
   const Json* const required = keyword(schema, "required");
-  return check_size(run, schema, "minProperties", "maxProperties", value.size(), "properties") &&
+  constexpr Noun kUnit = {"property", "properties"};
+  return check_size(run, schema, "minProperties", "maxProperties", value.size(), kUnit) &&
          (required == nullptr || check_required(run, *required, value, "")) &&
          check_all_dependencies(run, schema, value, here) && check_names(run, schema, value) &&
          check_members(run, schema, value, here) && check_unevaluated(run, schema, value, here);

@@ -1,22 +1,34 @@
 #include "json_schema/pointer.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace bawn::contract::detail {
 namespace {
 
-std::string unescape_pointer(std::string_view step) {
+// None for a tilde that is no escape.
+std::optional<std::string> unescape_pointer(std::string_view step) {
   std::string out;
   for (std::size_t i = 0; i < step.size(); ++i) {
-    const bool escape = step[i] == '~' && i + 1 < step.size();
-    if (escape && (step[i + 1] == '0' || step[i + 1] == '1')) {
-      out += step[++i] == '0' ? '~' : '/';
-    } else {
+    if (step[i] != '~') {
       out += step[i];
+      continue;
     }
+    if (++i == step.size() || (step[i] != '0' && step[i] != '1')) {
+      return std::nullopt;
+    }
+    out += step[i] == '0' ? '~' : '/';
   }
   return out;
+}
+
+// "0", or digits of which the first is not 0; of so few digits that they fit.
+std::optional<std::size_t> array_index(const std::string& step) {
+  const bool digits =
+      !step.empty() && step.size() < 8 && step.find_first_not_of("0123456789") == std::string::npos;
+  return digits && (step == "0" || step[0] != '0') ? std::optional(std::stoul(step)) : std::nullopt;
 }
 
 std::string unescape_percent(std::string_view text) {
@@ -37,6 +49,15 @@ std::string unescape_percent(std::string_view text) {
   return out;
 }
 
+const Json* part_of(const Json& value, const std::string& step) {
+  if (value.is_object()) {
+    const auto member = value.find(step);
+    return member != value.end() ? &*member : nullptr;
+  }
+  const auto index = value.is_array() ? array_index(step) : std::nullopt;
+  return index && *index < value.size() ? &value[*index] : nullptr;
+}
+
 }  // namespace
 
 const Json* follow_pointer(const Json& root, std::string_view fragment) {
@@ -46,19 +67,10 @@ const Json* follow_pointer(const Json& root, std::string_view fragment) {
   while (!pointer.empty()) {
     pointer.remove_prefix(1);
     const std::size_t end = std::min(pointer.find('/'), pointer.size());
-    const std::string step = unescape_pointer(pointer.substr(0, end));
+    const auto step = unescape_pointer(pointer.substr(0, end));
     pointer.remove_prefix(end);
-    if (current->is_object()) {
-      const auto member = current->find(step);
-      if (member == current->end()) {
-        return nullptr;
-      }
-      current = &*member;
-    } else if (current->is_array() && !step.empty() && step.size() < 8 &&
-               step.find_first_not_of("0123456789") == std::string::npos &&
-               std::stoul(step) < current->size()) {
-      current = &(*current)[std::stoul(step)];
-    } else {
+    current = step ? part_of(*current, *step) : nullptr;
+    if (current == nullptr) {
       return nullptr;
     }
   }

@@ -9,7 +9,8 @@
 namespace bawn::contract::detail {
 
 /// The value that the fragment of a reference names, percent escapes and all: "" or "/a/b~1c". Null
-/// when there is none. Source: RFC 6901, section 6.
+/// when there is none, and for what is no pointer: "/00" into an array, "/a~2". Source: RFC 6901,
+/// sections 3, 4 and 6.
 [[nodiscard]] const Json* follow_pointer(const Json& root, std::string_view fragment);
 
 }  // namespace bawn::contract::detail

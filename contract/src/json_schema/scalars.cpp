@@ -47,7 +47,8 @@ bool check_enum(Evaluation& run, const Json& choices, const Json& value) {
   }
   return std::any_of(choices.begin(), choices.end(),
                      [&](const Json& choice) { return json_equal(choice, value); }) ||
-         run.problem(fmt::format("expected one of {}, got {}", shown_list(choices), shown(value)));
+         run.problem(
+             fmt::format("expected one of {}, got {}", shown_list(choices), shown_whole(value)));
 }
 
 std::size_t count_code_points(std::string_view text) {
@@ -64,7 +65,8 @@ bool check_length(Evaluation& run, const Json& schema, const std::string& text) 
     return true;
   }
   return run.spend(text.size() / 64) &&
-         check_size(run, schema, "minLength", "maxLength", count_code_points(text), "characters");
+         check_size(run, schema, "minLength", "maxLength", count_code_points(text),
+                    {"character", "characters"});
 }
 
 bool check_pattern(Evaluation& run, const std::string& pattern, const std::string& text) {
@@ -96,8 +98,7 @@ bool check_generic(Evaluation& run, const Json& schema, const Json& value) {
     return true;
   }
   return run.spend(weight(*constant)) &&
-         (json_equal(*constant, value) ||
-          run.problem(fmt::format("expected {}, got {}", shown(*constant), shown(value))));
+         (json_equal(*constant, value) || run.problem(shown_difference(*constant, value)));
 }
 
 bool check_number(Evaluation& run, const Json& schema, const Json& value) {
@@ -132,15 +133,13 @@ bool check_string(Evaluation& run, const Json& schema, const Json& value) {
 }
 
 bool check_size(Evaluation& run, const Json& schema, std::string_view least, std::string_view most,
-                std::size_t size, std::string_view unit) {
+                std::size_t size, Noun unit) {
   const auto count = static_cast<double>(size);
   if (const Json* bound = keyword(schema, least); bound && count < bound->get<double>()) {
-    return run.problem(
-        fmt::format("expected at least {} {}, got {}", dump_json(*bound), unit, size));
+    return run.problem(fmt::format("expected at least {}, got {}", counted(*bound, unit), size));
   }
   if (const Json* bound = keyword(schema, most); bound && count > bound->get<double>()) {
-    return run.problem(
-        fmt::format("expected at most {} {}, got {}", dump_json(*bound), unit, size));
+    return run.problem(fmt::format("expected at most {}, got {}", counted(*bound, unit), size));
   }
   return true;
 }

@@ -1,7 +1,10 @@
 #include "json_schema/value.hpp"
 
+#include "bawn/contract/canonical.hpp"
 #include "bawn/contract/quote.hpp"
 #include "decimal.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -117,17 +120,57 @@ std::string shown(const Json& value) {
                            : dump_json(value);
 }
 
+namespace {
+
+constexpr std::size_t kMostBytes = 256;
+
+// Goes on until there is more than is shown. The value is of bounded depth.
+void append_whole(std::string& out, const Json& value) {
+  if (!value.is_structured()) {
+    out += shown(value);
+    return;
+  }
+  out += value.is_array() ? "[" : "{";
+  for (auto item = value.begin(); item != value.end() && out.size() <= kMostBytes; ++item) {
+    out += item != value.begin() ? ", " : "";
+    if (value.is_object()) {
+      out += quote(text_start(item.key(), 64)) + ": ";
+    }
+    append_whole(out, *item);
+  }
+  out += value.is_array() ? "]" : "}";
+}
+
+}  // namespace
+
+std::string shown_whole(const Json& value) {
+  std::string text;
+  append_whole(text, value);
+  return text.size() <= kMostBytes ? text : std::string(text_start(text, kMostBytes)) + "…";
+}
+
 std::string shown_list(const Json& values) {
-  constexpr std::size_t kMostBytes = 256;
   std::string list;
   for (const Json& value : values) {
     if (list.size() > kMostBytes) {
       list += ", …";
       break;
     }
-    list += (list.empty() ? "" : ", ") + shown(value);
+    list += (list.empty() ? "" : ", ") + shown_whole(value);
   }
   return "[" + list + "]";
+}
+
+std::string shown_difference(const Json& wanted, const Json& value) {
+  const std::string expected = shown_whole(wanted);
+  const std::string got = shown_whole(value);
+  return expected == got ? fmt::format("expected {}, got one that differs further on", expected)
+                         : fmt::format("expected {}, got {}", expected, got);
+}
+
+std::string counted(const Json& number, Noun noun) {
+  return fmt::format("{} {}", canonical_number(number.get<double>()),
+                     number == 1 ? noun.one : noun.many);
 }
 
 }  // namespace bawn::contract::detail

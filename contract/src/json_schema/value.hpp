@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace bawn::contract::detail {
 
@@ -30,7 +31,23 @@ namespace bawn::contract::detail {
 /// The value as a problem names it; of a long string its start, of a container only what it is.
 [[nodiscard]] std::string shown(const Json& value);
 
+/// The same with what a container holds: where its kind alone would not tell two values apart. Of a
+/// long one the start.
+[[nodiscard]] std::string shown_whole(const Json& value);
+
 /// The values so, in brackets; of many the first ones.
 [[nodiscard]] std::string shown_list(const Json& values);
+
+/// "expected <wanted>, got <value>", for a value that is not the wanted one.
+[[nodiscard]] std::string shown_difference(const Json& wanted, const Json& value);
+
+/// A word for one thing and for several.
+struct Noun {
+  std::string_view one;
+  std::string_view many;
+};
+
+/// "1 item" or "2 items"; the number as somebody would write it.
+[[nodiscard]] std::string counted(const Json& number, Noun noun);
 
 }  // namespace bawn::contract::detail

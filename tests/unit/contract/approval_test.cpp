@@ -68,7 +68,8 @@ TEST(Approval, PoliciesThatDecideNothingAreRefused) {
     return make_approval(std::move(policy), yes).error().message();
   };
   EXPECT_THAT(problem({.need = 0, .approvers = {"a"}}), HasSubstr("at least one"));
-  EXPECT_THAT(problem({.need = 2, .approvers = {"a"}}), HasSubstr("2 approvers are needed and 1"));
+  EXPECT_THAT(problem({.need = 2, .approvers = {"a"}}),
+              HasSubstr("the number of approvers is 1 and 2 must agree"));
   EXPECT_THAT(problem({.need = 1, .approvers = {"Ann", "aNN"}}), HasSubstr(R"("aNN" comes twice)"));
   EXPECT_THAT(problem({.need = 1, .approvers = {"ann "}}), HasSubstr("printable ASCII"));
   EXPECT_THAT(problem({.need = 1, .approvers = {""}}), HasSubstr("printable ASCII"));

@@ -1,6 +1,8 @@
 #include "bawn/contract/declare.hpp"
 
+#include "bawn/contract/executor.hpp"
 #include "bawn/contract/failure.hpp"
+#include "bawn/contract/panic.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,6 +43,21 @@ TEST(Declare, PublishesAToolThatAnswersWithItsOutput) {  // C-12, C-14
   const Outcome outcome = tool.tool().value()->execute({}, {.args = R"({"id":"a"})"});
   EXPECT_EQ(output_text(outcome.result), R"({"id":"a"})");
   EXPECT_EQ(dump_json(*outcome.result.structured), R"({"id":"a"})");
+}
+
+TEST(Declare, EditingAReportChangesNoTool) {  // C-13
+  const auto tool = declare_tool<Document>(
+      "t", echo, [](ToolDraft<Document>& draft) { draft.description("before").cli("g", "o"); });
+  ToolInfo report = tool.describe();
+  const std::string schema = report.input_schema;
+  report.name = report.description = report.input_schema = "edited";
+  report.cli->group = "edited";
+  EXPECT_EQ(tool.describe().description, "before");
+  EXPECT_EQ(tool.describe().input_schema, schema);
+  EXPECT_EQ(tool.describe().cli->group, "g");
+  EXPECT_EQ(tool.name(), "t");
+  EXPECT_EQ(tool.tool().value()->definition().parameters, schema);
+  EXPECT_TRUE(tool.call({}, R"({"id":"a"})"));
 }
 
 TEST(Declare, ADefaultToolIsInvalid) {  // C-12
@@ -199,6 +216,30 @@ TEST(Declare, AChecksViolationIsTheCallersAndItsFailureIsPrivate) {  // C-108
   EXPECT_EQ(call_problem(failed.error()), CallProblem::ArgumentCheck);
   EXPECT_EQ(failed.error().message().find("10.0.0.1"), std::string::npos);
   EXPECT_TRUE(failed.error().is(ErrorCode::Closed));
+}
+
+TEST(Declare, WhatACheckThrowsIsItsFailureAndPrivate) {  // C-93, C-108
+  const std::string secret = "invalid arguments: password of 10.0.0.1";
+  using Check = std::function<Result<>(const Context&, const Document&)>;
+  const Check throwing[] = {
+      [&](const Context&, const Document&) -> Result<> { throw std::runtime_error(secret); },
+      [&](const Context&, const Document&) -> Result<> { throw secret; },
+      [](const Context&, const Document&) -> Result<> { throw 7; }};
+  for (const Check& check : throwing) {
+    const auto tool =
+        declare_tool<Document>("t", echo, [&](ToolDraft<Document>& draft) { draft.check(check); });
+    const auto answer = tool.call({}, R"({"id":"a"})");
+    EXPECT_EQ(answer.error().message(), "the check of the arguments failed");
+    EXPECT_EQ(call_problem(answer.error()), CallProblem::ArgumentCheck);
+    EXPECT_NE(answer.error().find<Panic>(), nullptr);
+    for (const auto disclosure : {ErrorDisclosure::Full, ErrorDisclosure::ApprovedOnly}) {
+      EXPECT_EQ(disclosed_text(answer.error(), disclosure).find("10.0.0.1"), std::string::npos);
+    }
+    // Not the panic of the tool: its handler was not reached.
+    const auto outcomes =
+        Executor().results({}, {{.tool = tool.tool().value(), .call = {.args = R"({"id":"a"})"}}});
+    EXPECT_EQ(outcomes[0].error->message(), "the check of the arguments failed");
+  }
 }
 
 TEST(Declare, OutputThatIsNoObjectIsInvalid) {  // C-67

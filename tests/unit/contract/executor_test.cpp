@@ -167,6 +167,48 @@ TEST(Executor, AResourceKeepsOrderWhileOthersOverlap) {  // C-132
   EXPECT_THAT(order, ElementsAre("cd a", "cd b"));
 }
 
+TEST(Executor, ABoundOfNothingIsTheDefaultOfEight) {  // C-130
+  for (const int none : {0, -1}) {
+    std::atomic<int> running = 0;
+    std::atomic<int> peak = 0;
+    std::barrier eight(8);
+    const ToolPtr counting = tool([&](const Context&, const Call&) {
+      const int now = ++running;
+      int seen = peak;
+      while (now > seen && !peak.compare_exchange_weak(seen, now)) {
+      }
+      eight.arrive_and_wait();  // passes only when eight run together
+      --running;
+      return text_result("");
+    });
+    (void)Executor({.max_parallel = none}).results({}, std::vector<Job>(16, job(counting)));
+    EXPECT_EQ(peak, 8);
+  }
+}
+
+TEST(Executor, TheStartHookRunsInItsJobsSlot) {  // C-133, C-137
+  std::atomic<int> inside = 0;
+  std::atomic<int> peak = 0;
+  const auto enter = [&] {
+    const int now = ++inside;
+    int seen = peak;
+    while (now > seen && !peak.compare_exchange_weak(seen, now)) {
+    }
+  };
+  std::barrier pair(2);
+  const ToolPtr leaving = tool([&](const Context&, const Call&) {
+    --inside;
+    return text_result("");
+  });
+  const Executor executor({.max_parallel = 2, .on_start = [&](const Context&, const Job&) {
+                             enter();
+                             pair.arrive_and_wait();
+                             return Result<>();
+                           }});
+  (void)executor.results({}, std::vector<Job>(6, job(leaving)));
+  EXPECT_EQ(peak, 2);
+}
+
 TEST(Executor, TheNextOfAChainWaitsForTheConsumer) {  // C-133
   std::atomic<bool> second_started = false;
   const ToolOptions shell{.resource = "shell:s"};

@@ -53,6 +53,78 @@ TEST(JsonSchema, FollowsLocalReferencesOnly) {  // C-50, C-51
   EXPECT_THAT(verdict(R"({"$ref":"#/$defs/x"})", "1"), HasSubstr("leads nowhere"));
 }
 
+TEST(JsonSchema, PointersAreThoseOfTheirRfc) {  // RFC 6901
+  const auto target = [](std::string_view pointer) {
+    return verdict(
+        fmt::format(R"({{"$ref":"#/x{}","x":{{"a":[true,false],"~":false,"00":false}}}})", pointer),
+        "1");
+  };
+  constexpr std::string_view kFound = "nothing is allowed here";
+  EXPECT_EQ(target("/a/0"), "");
+  EXPECT_EQ(target("/a/1"), kFound);
+  EXPECT_EQ(target("/~0"), kFound);
+  EXPECT_EQ(target("/00"), kFound);  // a name, not an index
+  for (const std::string_view wrong : {"/a/00", "/a/01", "/a/2", "/a/-", "/a/-0", "/a/+1", "/a/1e0",
+                                       "/a/", "/a/ 1", "/~", "/~2", "/~00"}) {
+    EXPECT_THAT(target(wrong), HasSubstr("leads nowhere")) << wrong;
+  }
+}
+
+TEST(JsonSchema, ListsOfNamesHaveEachNameOnce) {
+  EXPECT_EQ(verdict(R"({"required":["a","b"]})", "1"), "");
+  EXPECT_EQ(verdict(R"({"required":["a","b","a"]})", "1"),
+            "schema: schema at #/required: must be a list of names, none of them twice");
+  EXPECT_THAT(verdict(R"({"dependentRequired":{"x":["a","a"]}})", "1"), HasSubstr("twice"));
+  EXPECT_THAT(verdict(R"({"$schema":"http://json-schema.org/draft-07/schema#",
+                          "dependencies":{"x":["a","a"]}})",
+                      "1"),
+              HasSubstr("twice"));
+  EXPECT_THAT(verdict(R"({"type":["null","null"]})", "1"), HasSubstr("schema at #/type"));
+  EXPECT_THAT(verdict(R"({"type":[["null"]]})", "1"), HasSubstr("schema at #/type"));
+  EXPECT_THAT(verdict(R"({"type":[]})", "1"), HasSubstr("schema at #/type"));
+}
+
+TEST(JsonSchema, SentencesTellTheTwoValuesApart) {
+  EXPECT_EQ(verdict(R"({"const":[1,"a"]})", R"([1,"b"])"), R"(expected [1, "a"], got [1, "b"])");
+  EXPECT_EQ(verdict(R"({"const":{"a":[null]}})", R"({"a":{}})"),
+            R"(expected {"a": [null]}, got {"a": {}})");
+  EXPECT_EQ(verdict(R"({"const":"a"})", R"(["a"])"), R"(expected "a", got ["a"])");
+  EXPECT_EQ(verdict(R"({"enum":[[1],{"a":2}]})", R"([2])"),
+            R"(expected one of [[1], {"a": 2}], got [2])");
+  std::string same = "[0";
+  for (int i = 0; i < 200; ++i) {
+    same += ",0";
+  }
+  EXPECT_THAT(verdict(R"({"const":)" + same + ",1]}", same + ",2]"),
+              testing::EndsWith("…, got one that differs further on"));
+}
+
+TEST(JsonSchema, SentencesCountOneThingAsOne) {
+  EXPECT_EQ(verdict(R"({"minItems":1})", "[]"), "expected at least 1 item, got 0");
+  EXPECT_EQ(verdict(R"({"minItems":1.0})", "[]"), "expected at least 1 item, got 0");
+  EXPECT_EQ(verdict(R"({"minItems":2})", "[1]"), "expected at least 2 items, got 1");
+  EXPECT_EQ(verdict(R"({"maxItems":0})", "[1]"), "expected at most 0 items, got 1");
+  EXPECT_EQ(verdict(R"({"minLength":1})", R"("")"), "expected at least 1 character, got 0");
+  EXPECT_EQ(verdict(R"({"maxLength":2})", R"("äöü")"), "expected at most 2 characters, got 3");
+  EXPECT_EQ(verdict(R"({"minProperties":1})", "{}"), "expected at least 1 property, got 0");
+  EXPECT_EQ(verdict(R"({"maxProperties":1})", R"({"a":1,"b":2})"),
+            "expected at most 1 property, got 2");
+  EXPECT_EQ(verdict(R"({"contains":{"type":"null"}})", "[1]"),
+            R"(expected at least 1 item that fits "contains", got 0)");
+  EXPECT_EQ(verdict(R"({"contains":{"type":"null"},"minContains":2})", "[null]"),
+            R"(expected at least 2 items that fit "contains", got 1)");
+  EXPECT_EQ(verdict(R"({"contains":{"type":"null"},"maxContains":1})", "[null,null]"),
+            R"(expected at most 1 item that fits "contains", got 2)");
+  EXPECT_EQ(verdict(R"({"contains":{"type":"null"},"maxContains":1})", "[]"),
+            R"(expected at least 1 item that fits "contains", got 0)");
+  EXPECT_EQ(verdict(R"({"contains":{"type":"null"},"minContains":0})", "[]"), "");
+  // Draft-07 knows neither bound.
+  const std::string old = R"({"$schema":"http://json-schema.org/draft-07/schema#",)";
+  EXPECT_EQ(verdict(old + R"("contains":{"type":"null"},"minContains":2})", "[null]"), "");
+  EXPECT_EQ(verdict(old + R"("contains":{"type":"null"},"minContains":0})", "[1]"),
+            R"(expected at least 1 item that fits "contains", got 0)");
+}
+
 TEST(JsonSchema, ARecursiveSchemaFitsATreeOfAnyHonestDepth) {
   constexpr std::string_view kTree =
       R"({"type":"object","properties":{"next":{"$ref":"#"}},"additionalProperties":false})";
@@ -229,6 +301,8 @@ TEST(JsonSchema, ProblemsAreOneShortPlainLineWhateverTheSchemaHolds) {
       {R"({"additionalProperties":{"type":"null"}})", "{" + quoted + ":1}"},
       {R"({"propertyNames":false})", "{" + quoted + ":1}"},
       {R"({"not":{}})", quoted},
+      {R"({"enum":[[)" + quoted + R"(],{"a":1}]})", "[" + quoted + ",1]"},
+      {R"({"const":{)" + quoted + ":" + quoted + "}}", "{" + quoted + ":1}"},
       {R"({"properties":{)" + quoted + R"(:{"type":1}}})", "{}"},
       {R"({"$ref":"#/$defs/)" + word + R"("})", "1"},
       {R"({"$ref":"https://)" + word + R"("})", "1"},

@@ -1,5 +1,7 @@
 #include "bawn/contract/make_tool.hpp"
 
+#include "bawn/contract/output_check.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,6 +85,36 @@ TEST(MakeTool, MapsEveryKindOfReturnValue) {  // C-63
     return std::vector<Part>{Part{{"type", "input_image"}, {"image_url", "data:,"}}};
   });
   EXPECT_EQ(std::get<std::vector<Part>>(parts.result.output).size(), 1U);
+}
+
+/// What a server would say to the result of `function`, and the schema that it would promise.
+template <class F>
+std::pair<std::string, bool> promise_of(F function) {
+  const ToolPtr tool = make_tool<AddArgs>("add", "", function).value();
+  const Outcome outcome = tool->execute({}, Call{.args = R"({"a":1})"});
+  const auto kept = OutputCheck::of(*tool).value().check(outcome);
+  return {kept ? "" : kept.error().message(), output_schema_of(*tool).has_value()};
+}
+
+TEST(MakeTool, WhatIsSentFitsWhatWasPromisedWhateverTheFunctionReturns) {  // C-8, C-63, C-67
+  using C = const Context&;
+  const std::pair promised(std::string(), true);
+  const std::pair free(std::string(), false);
+  EXPECT_EQ(promise_of(add), promised);
+  EXPECT_EQ(promise_of([](C, AddArgs) -> Result<Sum> { return Sum{}; }), promised);
+  EXPECT_EQ(promise_of([](C, AddArgs) -> Result<Sum> { return fail(ErrorCode::Closed, "e"); }),
+            promised);
+  EXPECT_EQ(promise_of([](C, AddArgs) { return std::optional<Sum>(); }), free);
+  EXPECT_EQ(promise_of([](C, AddArgs) { return std::optional(Sum{}); }), free);
+  EXPECT_EQ(promise_of([](C, AddArgs) -> Result<std::optional<Sum>> { return std::nullopt; }),
+            free);
+  EXPECT_EQ(promise_of([](C, AddArgs) { return std::optional<Result<Sum>>(); }), free);
+  EXPECT_EQ(promise_of([](C, AddArgs) { return 1; }), free);
+  EXPECT_EQ(promise_of([](C, AddArgs) {}), free);
+  EXPECT_EQ(promise_of([](C, AddArgs) { return text_result(""); }), free);
+  // A value in an optional still has its structure.
+  const Outcome full = run([](C, AddArgs) { return std::optional(Sum{.sum = 3}); });
+  EXPECT_EQ(dump_json(full.result.structured.value()), R"({"sum":3})");
 }
 
 TEST(MakeTool, ValidatesThenDecodesThenCalls) {  // C-48

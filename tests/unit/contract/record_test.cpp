@@ -3,6 +3,7 @@
 #include "bawn/contract/call_context.hpp"
 #include "bawn/contract/progress.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,11 +80,15 @@ TEST(Progress, ReachesTheCallsWatcherAndOnlyThat) {  // C-150
   progress(with_call({}, call), 1, std::nullopt);
   call.on_update = [&](const ToolResult& update) {
     const auto* info = dynamic_cast<const ProgressInfo*>(update.details.get());
-    seen.push_back(output_text(update) + (info != nullptr ? "/" + info->message() : ""));
+    seen.push_back(output_text(update) +
+                   (info != nullptr ? fmt::format("/{}/{}/{}", info->progress(),
+                                                  info->total().value_or(-1), info->message())
+                                    : ""));
   };
   progress(with_call({}, call), text_result("half"));
   progress(with_call({}, call), 2, 4, "two");
-  EXPECT_THAT(seen, testing::ElementsAre("half", "two/two"));
+  progress(with_call({}, call), 3.5, std::nullopt);
+  EXPECT_THAT(seen, testing::ElementsAre("half", "two/2/4/two", "/3.5/-1/"));
 }
 
 TEST(CallContext, CarriesSessionAndCaller) {

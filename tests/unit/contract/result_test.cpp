@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace bawn::contract {
 namespace {
 
@@ -18,10 +20,16 @@ TEST(Result, AnErrorIsRenderedOnceAndKeepsDetailsAndTerminate) {  // C-64, C-100
   Outcome outcome(text_result("ignored"), Error(ErrorCode::ToolFailed, "boom"));
   outcome.result.terminate = true;
   outcome.result.structured = Json{{"exit_code", 1}};
+  outcome.result.details = std::make_shared<Details>();
+  outcome.result.confinement = Confinement{.confined = true, .by = "landlock"};
   const ToolResult shown = model_result(outcome);
   EXPECT_EQ(output_text(shown), "Error: boom");
   EXPECT_TRUE(shown.terminate);
-  EXPECT_TRUE(shown.structured.has_value());
+  EXPECT_EQ(shown.structured, outcome.result.structured);
+  EXPECT_EQ(shown.details, outcome.result.details);
+  EXPECT_EQ(shown.confinement->by, "landlock");
+  // Without an error the output is what it was.
+  EXPECT_EQ(output_text(model_result(text_result("kept"))), "kept");
   EXPECT_EQ(output_text(error_result(Error(ErrorCode::ToolFailed, "x"))), "Error: x");
 }
 

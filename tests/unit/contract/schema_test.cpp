@@ -99,6 +99,18 @@ struct Node {
   std::vector<Node> children;
   static constexpr auto describe() { return fields(field("children", &Node::children)); }
 };
+struct ThroughBase;
+struct BaseOfIt {
+  std::vector<ThroughBase> more;
+  static constexpr auto describe() { return fields(field("more", &BaseOfIt::more)); }
+};
+struct ThroughBase : BaseOfIt {
+  static constexpr auto describe() { return fields(embed<BaseOfIt>()); }
+};
+struct ThroughMap {
+  std::map<std::string, std::vector<ThroughMap>> more;
+  static constexpr auto describe() { return fields(field("more", &ThroughMap::more)); }
+};
 struct BadEnum {
   int count = 0;
   static constexpr auto describe() { return fields(field("count", &BadEnum::count).one_of("1,x")); }
@@ -128,6 +140,8 @@ std::string refusal(SchemaOptions options = {}) {
 
 TEST(Schema, RefusesWhatCannotBeExpressed) {  // C-25, C-27, C-28, C-29
   EXPECT_THAT(refusal<Node>(), HasSubstr("recursive"));
+  EXPECT_THAT(refusal<ThroughBase>(), HasSubstr("recursive"));
+  EXPECT_THAT(refusal<ThroughMap>(), HasSubstr("recursive"));
   EXPECT_THAT(refusal<BadEnum>(), HasSubstr("enum value \"x\""));
   EXPECT_THAT(refusal<EnumOnList>(), HasSubstr("enum value"));
   EXPECT_THAT(refusal<Twice>(), HasSubstr("field \"id\" is described twice"));

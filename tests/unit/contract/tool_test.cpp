@@ -89,6 +89,17 @@ TEST(Tool, StrictIsTrueForADerivedSchemaAndAClaimForASuppliedOne) {  // C-72
     return make_tool<Labels>("t", "", [](const Context&, const Labels&) {}, std::move(options));
   };
   EXPECT_FALSE(with_map({.strict = true}));
+  EXPECT_FALSE(is_strict(**with_map({})));
+  struct Name {
+    std::optional<std::string> name{};
+    static constexpr auto describe() { return fields(field("name", &Name::name)); }
+  };
+  const auto derived =
+      make_tool<Name>("t", "", [](const Context&, const Name&) {}, {.strict = true}).value();
+  EXPECT_TRUE(is_strict(*derived));
+  EXPECT_EQ(derived->definition().parameters,
+            R"({"type":"object","properties":{"name":{"type":["string","null"]}},)"
+            R"("required":["name"],"additionalProperties":false})");
   const auto supplied = with_map({.strict = true, .parameters = R"({"type":"object"})"});
   EXPECT_TRUE(is_strict(**supplied));
 }

@@ -13,7 +13,8 @@ namespace bawn::contract {
 /// The canonical text: members by UTF-16 code units, no blanks, numbers as ECMAScript prints the
 /// nearest double (so 9007199254740993 becomes 9007199254740992).
 ///
-/// Errors: InvalidArgument for a number that is not finite and for text that is not UTF-8.
+/// Errors: InvalidArgument for a number that is not finite, for text that is not UTF-8 and for
+/// nesting deeper than kMaxJsonDepth.
 /// Threads: thread-safe.
 /// Source: RFC 8785.
 [[nodiscard]] Result<std::string> canonical_json(const Json& value);

@@ -109,7 +109,8 @@ struct Codec<Json> {
     value = to_json(node);
     return {};
   }
-  static Result<Json> encode(const Json& value) { return value; }
+  /// A copy. Errors: InvalidArgument when it is nested deeper than kMaxJsonDepth.
+  static Result<Json> encode(const Json& value);
 };
 
 /// `true` and `false`; no number and no text is taken for one.

@@ -13,6 +13,7 @@
 #include "bawn/contract/make_tool.hpp"
 #include "bawn/contract/tool_info.hpp"
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,8 +55,19 @@ using DeclaredHandler = std::function<Result<Json>(const Context&, const Call&, 
 /// The handler's result as an object. Errors: CallProblem::InvalidOutput.
 [[nodiscard]] Result<Json> object_output(Result<Json> encoded);
 
-/// The outcome of a check as a call's problem: a violation is the caller's, all else is private.
-[[nodiscard]] Error check_problem(const Error& error);
+/// What a handler returned, as JSON.
+template <class Output>
+[[nodiscard]] Result<Json> as_json(Output output) {
+  if constexpr (std::same_as<Output, Json>) {
+    return output;
+  } else {
+    return encode(output);
+  }
+}
+
+/// Runs a check of arguments. A violation is the caller's; any other error, and whatever the check
+/// throws, is the check's own and private. Errors: CallProblem::InvalidInput or ArgumentCheck.
+[[nodiscard]] Result<> run_check(const std::function<Result<>()>& check);
 
 }  // namespace detail
 
@@ -114,7 +126,7 @@ class ToolDraft {
     return *this;
   }
   /// A check of decoded arguments, run once for each call. `violation()` blames the caller; any
-  /// other error says that the check failed, and stays private.
+  /// other error, and what it throws, says that the check failed, and stays private.
   ToolDraft& check(std::function<Result<>(const Context&, const In&)> rule) {
     if (!rule) {
       data_.note("the argument check is empty");
@@ -247,15 +259,13 @@ template <Described In, class Handler, class... Configure>
           args.error().wrap("invalid arguments").with_payload(CallProblem::InvalidInput));
     }
     if (check) {
-      if (const auto fits = check(context, *args); !fits) {
-        return std::unexpected(detail::check_problem(fits.error()));
-      }
+      BAWN_TRY(detail::run_check([&] { return check(context, *args); }));
     }
-    if constexpr (detail::kIsResult<std::invoke_result_t<const Handler&, const Context&, In>>) {
-      auto output = BAWN_TRY(handler(context, *std::move(args)));
-      return detail::object_output(encode(output));
+    auto returned = handler(context, *std::move(args));
+    if constexpr (detail::kIsResult<decltype(returned)>) {
+      return detail::object_output(detail::as_json(BAWN_TRY(std::move(returned))));
     } else {
-      return detail::object_output(encode(handler(context, *std::move(args))));
+      return detail::object_output(detail::as_json(std::move(returned)));
     }
   };
   const auto decode_example = [decoding](std::string_view input) -> Result<> {

@@ -32,7 +32,7 @@ struct Job {
 struct Event {
   std::size_t index = 0;  ///< of the job in the batch
   bool final = false;     ///< false: an update of a running tool, in `outcome.result`
-  Outcome outcome{};
+  Outcome outcome{};      ///< of an update with an error only when the job's `on_update` threw
 };
 
 struct ExecutorOptions {
@@ -47,7 +47,8 @@ struct ExecutorOptions {
 };
 
 /// A running batch. Destroying it cancels what runs, drops the events that are left and waits for
-/// the tools; a tool that ignores cancellation holds the destructor up.
+/// the tools; a tool that ignores cancellation holds the destructor up. One that was moved from is
+/// over. It must outlive the `on_update` that `next` calls.
 ///
 /// Threads: one consumer at a time.
 class Batch {
@@ -58,7 +59,8 @@ class Batch {
 
   /// The next event; none once every job has had its final one. A job's slot is free and the next
   /// job of its chain starts only after its final event was taken here. A job's own `on_update` is
-  /// called in here just before its progress event is returned.
+  /// called in here just before its progress event is returned; what it throws ends here, as the
+  /// error of that event. From inside it there is no next event: none is returned at once.
   ///
   /// Blocking: until there is an event.
   [[nodiscard]] std::optional<Event> next();
@@ -92,7 +94,8 @@ class Executor {
   [[nodiscard]] Batch start(const Context& context, std::vector<Job> jobs) const;
 
   /// Runs all jobs and returns their outcomes in job order. Progress goes to each job's own
-  /// `on_update`, on this thread. Blocking: until the last job ended.
+  /// `on_update`, on this thread; what that throws is dropped, as only `Batch::next` tells it.
+  /// Blocking: until the last job ended.
   [[nodiscard]] std::vector<Outcome> results(const Context& context, std::vector<Job> jobs) const;
 
  private:

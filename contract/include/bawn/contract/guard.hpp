@@ -14,7 +14,7 @@ namespace bawn::contract {
 /// What an authorizer decides about. Its own copies: changing them changes no call.
 struct AuthorizationRequest {
   Definition definition{};
-  Json args{};  ///< an object
+  Json args{};  ///< an object; not yet checked against the tool's schema, unless a Binding did
 };
 
 /// True allows. An error means no, too; its text never reaches the model.
@@ -23,6 +23,9 @@ using Authorizer =
 
 /// A tool that asks `authorizer` before each call (C-110, C-111). The order is: arguments are
 /// read, cancellation is checked, the authorizer is asked, cancellation is checked, `inner` runs.
+/// The authorizer is asked before `inner` validates: it may see arguments that the tool then
+/// refuses. Where it must see validated ones, bind the guarded tool (`admission.hpp`): its calls
+/// are prepared, schema and all, before the guard is reached.
 ///
 /// The guarded tool's errors: `error: tool "<name>" is not authorized` with a Failure of kind
 /// Rejected; `tool: authorization for "<name>" failed` with the policy's error as hidden cause; the

@@ -39,8 +39,9 @@ class JsonSchema {
   /// Checks a value. `format` is an assertion for date-time, date, time, email, hostname, ipv4,
   /// ipv6, uri, uuid, regex and json-pointer; other formats always pass.
   ///
-  /// Errors: InvalidArgument, "<path>: <problem>" for the first problem; ResourceExhausted when the
-  /// schema needs more than the allowed steps.
+  /// Errors: InvalidArgument, "<path>: <problem>" for the first problem, and for a value that is
+  /// nested deeper than kMaxJsonDepth; ResourceExhausted when the schema needs more than the
+  /// allowed steps.
   [[nodiscard]] Result<> validate(const Json& value) const;
 
   [[nodiscard]] const Json& document() const noexcept;

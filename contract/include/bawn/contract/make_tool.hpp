@@ -44,8 +44,8 @@ struct ToolOptions {
   std::optional<std::string> parameters{};
   /// Serve the derived schema but do not validate by it: the decoder remains.
   bool without_validation = false;
-  /// JSON Schema text of the structured output; derived when the function returns a described
-  /// struct.
+  /// JSON Schema text of the structured output; derived when the function always returns a
+  /// described struct.
   std::optional<std::string> output_schema{};
   /// False: the derived schema says `additionalProperties: false` everywhere, and an unknown
   /// member of the arguments is an error that names it. True: it is ignored.
@@ -73,14 +73,14 @@ using ArgsFunction = std::function<Outcome(const Context&, const Call&, const Js
 
 [[nodiscard]] Outcome json_outcome(Result<Json> json, bool structured);
 
+/// What a function always gives when it succeeds. Not what is in an optional: an empty one has no
+/// structure, so that none can be promised.
 template <class R>
 struct Unwrapped {
   using type = R;
 };
 template <class R>
 struct Unwrapped<Result<R>> : Unwrapped<R> {};
-template <class R>
-struct Unwrapped<std::optional<R>> : Unwrapped<R> {};
 
 template <class R>
 inline constexpr bool kIsResult = false;
@@ -143,7 +143,8 @@ template <class Function>
 /// `f(context, Args)`, from many threads at once, and may return: an Outcome or ToolResult as it
 /// is; text; parts; a described struct (its JSON as text *and* as `structured`, with the output
 /// schema derived); any other encodable value (its JSON as text); nothing; an Error; or a Result
-/// or optional of these, where an empty optional is the empty text.
+/// or optional of these, where an empty optional is the empty text without structure: for an
+/// optional no output schema is derived.
 ///
 /// Arguments are parsed, validated and decoded before the call (C-48); each failure is an Error
 /// that begins "invalid arguments:".
