@@ -272,22 +272,18 @@ void Dispatcher::listen(Request& request, std::vector<JobPtr>& /*jobs*/) {
   }
   core_->watchers->add(peer_);
   // A subscription stays open even if nothing is honoured: clients open a closed one again at once.
-  const std::string acknowledged =
+  std::string acknowledged =
       notification_line("notifications/subscriptions/acknowledged",
                         Json{{"notifications", std::move(honoured)},
                              {"_meta", {{meta::kSubscriptionId, request.id.to_json()}}}});
-  if (peer_->is_live(request.id)) {
-    refuse(request, RpcCode::InvalidRequest, kLiveId);
-    return;
-  }
   if (peer_->listens_enough()) {
     refuse(request, RpcCode::InvalidRequest, "too many subscriptions are open; cancel one");
     return;
   }
-  // Sent before it is registered, so that no notification of its comes first.
-  request.outlet->send(acknowledged);
-  static_cast<void>(
-      peer_->open_subscription(request.id, request.era, request.outlet, std::move(interests)));
+  if (!peer_->open_subscription(request.id, request.era, request.outlet, std::move(interests),
+                                std::move(acknowledged))) {
+    refuse(request, RpcCode::InvalidRequest, kLiveId);
+  }
 }
 
 void Dispatcher::list_tools(Request& request, std::vector<JobPtr>& jobs) {

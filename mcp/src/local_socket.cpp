@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +22,26 @@ using contract::Result;
 
 const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);  // NOLINT: how the socket API wants it
+}
+
+/// Holds a directory against others that begin to listen in it. Bounded: who may read a directory
+/// may also lock it, for as long as he likes.
+Result<UniqueFd> lock_directory(const std::string& path) {
+  constexpr int kTries = 100;
+  constexpr int kPauseMs = 20;
+  const auto slash = path.find_last_of('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  UniqueFd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock) {
+    return std::unexpected(Error::from_errno(errno, "open", "listening in " + folder));
+  }
+  for (int i = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (errno != EWOULDBLOCK || i == kTries) {
+      return std::unexpected(Error::from_errno(errno, "flock", "listening in " + folder));
+    }
+    ::poll(nullptr, 0, kPauseMs);
+  }
+  return lock;
 }
 
 /// Removes a socket at which nobody listens any more: what a killed server left.
@@ -63,6 +86,10 @@ Result<LocalSocket> LocalSocket::listen(const std::string& path) {
   if (!fd) {
     return failed("socket");
   }
+  // Between bind() and listen() a socket looks like a dead one, which a second server would remove.
+  // Renaming one that listens already is no way: the kernel goes on to list it by the name that it
+  // was bound to, and by that list sessions find the sockets to keep out of reach.
+  const UniqueFd lock = BAWN_TRY(lock_directory(path));
   remove_dead_socket(address);
   // The file that bind() makes gets this mode: at no moment can anybody else connect.
   ::fchmod(fd.get(), S_IRUSR | S_IWUSR);

@@ -13,10 +13,11 @@ namespace bawn::mcp {
 /// Listens for as long as it lives, at a path of mode 0600. Close-on-exec and non-blocking.
 class LocalSocket {
  public:
-  /// What a dead server left there is replaced.
+  /// What a dead server left there is replaced. Of several that begin at once, one listens.
   ///
   /// Errors: InvalidArgument for a path that is too long for a socket; a system call's error,
-  /// EADDRINUSE where somebody listens or another file is.
+  /// EADDRINUSE where somebody listens or another file is,
+  /// EWOULDBLOCK where another program has held the directory by flock(2) for two seconds.
   [[nodiscard]] static contract::Result<LocalSocket> listen(const std::string& path);
 
   LocalSocket(LocalSocket&& other) noexcept;

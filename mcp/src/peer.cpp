@@ -41,26 +41,30 @@ bool Peer::is_live(const RequestId& id) const {
 }
 
 LiveRequestPtr Peer::open(RequestId id, Era era, std::shared_ptr<Outlet> outlet) {
-  return add(std::move(id), std::move(era), std::move(outlet), std::nullopt);
-}
-
-LiveRequestPtr Peer::open_subscription(RequestId id, Era era, std::shared_ptr<Outlet> outlet,
-                                       Interests interests) {
-  return add(std::move(id), std::move(era), std::move(outlet), std::move(interests));
-}
-
-LiveRequestPtr Peer::add(RequestId id, Era era, std::shared_ptr<Outlet> outlet,
-                         std::optional<Interests> subscription) {
   auto request =
       std::make_shared<LiveRequest>(std::move(id), std::move(era), context_, std::move(outlet));
   const std::scoped_lock lock(mutex_);
-  if (!live_.emplace(request->id(), request).second) {
-    return nullptr;
+  return live_.emplace(request->id(), request).second ? request : nullptr;
+}
+
+bool Peer::open_subscription(RequestId id, Era era, const std::shared_ptr<Outlet>& outlet,
+                             Interests interests, std::string acknowledged) {
+  auto request = std::make_shared<LiveRequest>(std::move(id), std::move(era), context_, outlet);
+  bool over = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!live_.emplace(request->id(), request).second) {
+      return false;
+    }
+    subscriptions_.push_back({.request = request, .interests = std::move(interests)});
+    // Under the lock: nothing of the subscription comes before it, and nothing is missed behind it.
+    outlet->send(std::move(acknowledged));
+    over = subscriptions_over_;
   }
-  if (subscription) {
-    subscriptions_.push_back({.request = request, .interests = *std::move(subscription)});
+  if (over) {
+    end_subscriptions();
   }
-  return request;
+  return true;
 }
 
 void Peer::answer(const LiveRequestPtr& request, std::string line, HttpStatus status) {
@@ -224,6 +228,7 @@ void Peer::end_subscriptions() {
   {
     const std::scoped_lock lock(mutex_);
     ended.swap(subscriptions_);
+    subscriptions_over_ = true;
   }
   for (const auto& [request, interests] : ended) {
     const Json id = request->id().to_json();

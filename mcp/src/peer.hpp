@@ -64,11 +64,10 @@ class Peer {
   [[nodiscard]] bool is_live(const RequestId& id) const;
   /// Registers a request, so that it can be cancelled; null when its id is live.
   [[nodiscard]] LiveRequestPtr open(RequestId id, Era era, std::shared_ptr<Outlet> outlet);
-  /// Registers a subscription, which stays until it is cancelled or the peer ends; null when its id
-  /// is live.
-  [[nodiscard]] LiveRequestPtr open_subscription(RequestId id, Era era,
-                                                 std::shared_ptr<Outlet> outlet,
-                                                 Interests interests);
+  /// Registers a subscription, which stays until it is cancelled or the peer ends, and sends its
+  /// acknowledgement before all that comes of it; false when its id is live.
+  [[nodiscard]] bool open_subscription(RequestId id, Era era, const std::shared_ptr<Outlet>& outlet,
+                                       Interests interests, std::string acknowledged);
   /// Frees the id, then sends the answer, so that the client may use the id again at once.
   void answer(const LiveRequestPtr& request, std::string line, HttpStatus status = HttpStatus::Ok);
   /// The client cancelled; an unknown id is ignored.
@@ -92,7 +91,7 @@ class Peer {
   /// Sends what is due at `now`; the time of the next tick, none when nothing is pending.
   std::optional<Clock::time_point> tick(Clock::time_point now);
 
-  /// Ends every subscription with its result.
+  /// Ends every subscription with its result, and those that are opened later at once.
   void end_subscriptions();
   /// True while no further subscription may be opened.
   [[nodiscard]] bool listens_enough() const;
@@ -109,8 +108,6 @@ class Peer {
     LiveRequestPtr request;
     Interests interests;
   };
-  LiveRequestPtr add(RequestId id, Era era, std::shared_ptr<Outlet> outlet,
-                     std::optional<Interests> subscription);
   [[nodiscard]] std::vector<LiveRequestPtr> requests() const;
   void notify(const std::string& method, const Json& params, bool legacy,
               const std::function<bool(const Interests&)>& wanted);
@@ -126,6 +123,7 @@ class Peer {
   std::set<std::string> uris_;
   std::map<RequestId, LiveRequestPtr> live_;
   std::vector<Subscription> subscriptions_;
+  bool subscriptions_over_ = false;
   std::uint64_t asked_ = 0;
   std::map<std::string, std::optional<contract::Result<Json>>> questions_;
 };

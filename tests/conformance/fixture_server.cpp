@@ -124,7 +124,7 @@ std::vector<contract::ToolPtr> fixture_tools() {
 
 }  // namespace
 
-/// usage: mcp_fixture_server [--eof-grace-minutes N | --listen PATH]; with a path it says "ready"
+/// usage: mcp_fixture_server [--listen PATH] [--eof-grace-minutes N]; with a path it says "ready"
 /// on standard error once clients can connect.
 int main(int argc, char** argv) {
   const auto server = mcp::Server::create(
@@ -134,13 +134,18 @@ int main(int argc, char** argv) {
     return 2;
   }
   mcp::StdioOptions options;
-  if (argc == 3 && argv[1] == std::string_view("--listen")) {
-    const auto served =
-        mcp::serve_socket(*server, {.path = argv[2]}, [] { std::fputs("ready\n", stderr); });
-    return served ? 0 : 1;
+  std::string path;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (argv[i] == std::string_view("--listen")) {
+      path = argv[i + 1];
+    } else {
+      options.eof_grace = std::chrono::minutes(std::atoi(argv[i + 1]));
+    }
   }
-  if (argc == 3) {
-    options.eof_grace = std::chrono::minutes(std::atoi(argv[2]));
+  if (!path.empty()) {
+    const auto served = mcp::serve_socket(*server, {.path = path, .each = options},
+                                          [] { std::fputs("ready\n", stderr); });
+    return served ? 0 : 1;
   }
   const auto end = mcp::serve_stdio(*server, options);
   if (end && end->abandoned_calls > 0) {

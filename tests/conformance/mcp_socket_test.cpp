@@ -44,18 +44,20 @@ std::string request(int id, const std::string& tool) {
          R"(,"method":"tools/call","params":{"name":")" + tool + R"("}})";
 }
 
-class SocketTest : public ::testing::Test {
- protected:
-  SocketTest() {
-    for (std::string said; said.find("ready\n") == std::string::npos; said += server_.errors()) {
-      pollfd entry{.fd = server_.error_fd(), .events = POLLIN, .revents = 0};
-      constexpr int kPatienceMs = 60'000;
-      if (::poll(&entry, 1, kPatienceMs) != 1 || (entry.revents & POLLIN) == 0) {
-        ADD_FAILURE() << "the server said " << said;
-        break;
-      }
+void wait_until_ready(ServerProcess& server) {
+  for (std::string said; said.find("ready\n") == std::string::npos; said += server.errors()) {
+    pollfd entry{.fd = server.error_fd(), .events = POLLIN, .revents = 0};
+    constexpr int kPatienceMs = 60'000;
+    if (::poll(&entry, 1, kPatienceMs) != 1 || (entry.revents & POLLIN) == 0) {
+      ADD_FAILURE() << "the server said " << said;
+      break;
     }
   }
+}
+
+class SocketTest : public ::testing::Test {
+ protected:
+  SocketTest() { wait_until_ready(server_); }
   const TempDir folder_;
   const std::string path_ = folder_.path() / "socket";
   ServerProcess server_{{BAWN_FIXTURE_SERVER, "--listen", path_}};
@@ -89,6 +91,36 @@ TEST_F(SocketTest, ASignalEndsAllClientsInOrderAndTakesThePathAway) {
   const auto status = server_.wait();
   EXPECT_TRUE(status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0);
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST(SocketServer, ASecondSignalCutsTheGraceOfAllClientsShort) {
+  const TempDir folder;
+  const std::string path = folder.path() / "socket";
+  ServerProcess server({BAWN_FIXTURE_SERVER, "--listen", path, "--eof-grace-minutes", "30"});
+  wait_until_ready(server);
+  const std::string listen =
+      R"({"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{},)"
+      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+      R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+  PathClient first(path);
+  PathClient second(path);
+  for (PathClient* client : {&first, &second}) {
+    client->send(request(1, "hang"));
+    client->send(listen);
+    EXPECT_EQ(client->receive()["method"], "notifications/subscriptions/acknowledged");
+  }
+  server.signal(SIGTERM);
+  for (PathClient* client : {&first, &second}) {
+    EXPECT_EQ(client->receive()["id"], "L") << "the first signal ends subscriptions at once";
+    EXPECT_EQ(client->receive()["method"], "notifications/cancelled");
+  }
+  server.signal(SIGTERM);
+  for (PathClient* client : {&first, &second}) {
+    EXPECT_EQ(client->receive()["result"]["content"][0]["text"], "interrupted");
+  }
+  const auto status = server.wait();
+  EXPECT_TRUE(status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0)
+      << "long before the half hour is over";
 }
 
 TEST_F(SocketTest, AThousandClientsComeAndGo) {

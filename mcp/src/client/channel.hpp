@@ -7,6 +7,7 @@
 #include "json_rpc.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <optional>
@@ -73,6 +74,13 @@ class Channel {
   virtual void speak(const std::string& /*version*/) {}
   /// True where requests repeat arguments in headers.
   [[nodiscard]] virtual bool has_headers() const noexcept { return false; }
+  /// A number that changes when requests get another authorization than those before.
+  ///
+  /// Errors: those of getting it. Blocking: where that asks an authorization server.
+  [[nodiscard]] virtual contract::Result<std::uint64_t> authorization(
+      const contract::Context& /*context*/) {
+    return 0;
+  }
   /// Takes what an older server says outside of requests, until that ends; `opened` runs once
   /// nothing more is missed.
   ///

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -240,6 +238,7 @@ void RemoteClient::take_server(const Json& result, const Json& info) {
 }
 
 void RemoteClient::notified(const std::string& method, const Json& params) {
+  forget_changed(method, params);
   if (method == "notifications/tools/list_changed") {
     if (options_.on_tools_changed) {
       options_.on_tools_changed();
@@ -310,8 +309,9 @@ void RemoteClient::listen() {
     }
     lock.unlock();
     pause = std::min(pause * 2, kLongestPause);
+    forget_tools();  // what was said meanwhile is lost
     if (options_.follow_tools) {
-      list_.changed();  // what was said meanwhile is lost
+      list_.changed();
     }
   }
   {
@@ -381,62 +381,6 @@ void RemoteClient::drop(const std::string& name, const Error& why) const {
   if (options_.log) {
     options_.log(fmt::format("the tool {} is left out: {}", shown(name), why.message()));
   }
-}
-
-Result<std::vector<Json>> RemoteClient::pages(const Context& context, const std::string& method,
-                                              const char* member, Lacking lacking) {
-  constexpr std::size_t kMostPages = 64;
-  constexpr int kMethodNotFound = -32601;
-  std::vector<Json> entries;
-  std::set<std::string> cursors;
-  Request request{.method = method, .deadline = soon()};
-  for (std::size_t page = 0; page < kMostPages; ++page) {
-    auto answer = BAWN_TRY(ask(context, request));
-    if (!answer && lacking == Lacking::IsEmpty && answer.error().code == kMethodNotFound) {
-      return entries;
-    }
-    if (!answer) {
-      return std::unexpected(failed(method, answer.error()));
-    }
-    Json list = answer->is_object() ? answer->value(member, Json()) : Json();
-    if (!list.is_array()) {
-      return fail(ErrorCode::ToolFailed,
-                  fmt::format("mcp: {}: there is no list of {}", method, member));
-    }
-    std::ranges::move(list, std::back_inserter(entries));
-    const Json cursor = answer->value("nextCursor", Json());
-    if (!cursor.is_string()) {
-      return entries;
-    }
-    if (!cursors.insert(cursor.get<std::string>()).second) {
-      return fail(ErrorCode::ToolFailed, fmt::format("mcp: {}: its pages go in a circle", method));
-    }
-    request.members = "\"cursor\":" + contract::dump_json(cursor);
-    request.deadline = soon();
-  }
-  return fail(ErrorCode::ToolFailed, fmt::format("mcp: {}: there are too many pages", method));
-}
-
-Result<ListedTools> RemoteClient::read_list(const Context& context) {
-  ListedTools tools;
-  std::set<std::string> names;
-  for (const Json& entry : BAWN_TRY(pages(context, "tools/list", "tools"))) {
-    ListedTool tool = BAWN_TRY(listed_tool(options_, entry));
-    if (!names.insert(tool.remote_name).second) {
-      return fail(ErrorCode::ToolFailed,
-                  fmt::format("mcp: tools/list: two tools are named {}", shown(tool.remote_name)));
-    }
-    if (channel_->has_headers()) {
-      auto mirrored = mirrored_arguments(entry["inputSchema"]);
-      if (!mirrored) {
-        drop(tool.remote_name, mirrored.error());
-        continue;
-      }
-      tool.mirrored = *std::move(mirrored);
-    }
-    tools.push_back(std::move(tool));
-  }
-  return tools;
 }
 
 }  // namespace bawn::mcp

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bawn/mcp/client.hpp"
+#include "client/answer_cache.hpp"
 #include "client/channel.hpp"
 #include "client/tool_list.hpp"
 
@@ -63,7 +64,8 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
                                                    const Request& request);
   /// Whether a server that declared a feature may lack one of its lists.
   enum class Lacking { IsAnError, IsEmpty };
-  /// The entries of a list that has `member`, of all its pages.
+  /// The entries of a list that has `member`, of all its pages; those of before while the server
+  /// says that they hold.
   ///
   /// Errors: ToolFailed for pages without such a list, in a circle or without an end, and for the
   /// server's own error.
@@ -71,6 +73,16 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
                                                           const std::string& method,
                                                           const char* member,
                                                           Lacking lacking = Lacking::IsAnError);
+  /// The result of a request that is kept under `key`, while the server says that it holds; else
+  /// what `fetch` gives.
+  using Fetched = std::pair<Json, Freshness>;
+  [[nodiscard]] contract::Result<Json> kept_or(
+      const contract::Context& context, const AnswerKey& key,
+      const std::function<contract::Result<Fetched>()>& fetch);
+  [[nodiscard]] Freshness freshness_of(const Json& result) const;
+  /// The next request for it asks the server.
+  void forget(const AnswerKey& key) { cache_.forget(key); }
+  void forget_tools() { forget({.method = "tools/list"}); }
   /// When a request that is made now has taken too long.
   [[nodiscard]] Clock::time_point soon() const;
   [[nodiscard]] bool modern() const noexcept { return modern_; }
@@ -85,6 +97,10 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   [[nodiscard]] contract::Result<> shake_hands(const contract::Context& context);
   [[nodiscard]] contract::Result<> shake_hands_again(const contract::Context& context,
                                                      std::uint64_t before);
+  [[nodiscard]] contract::Result<Fetched> read_pages(const contract::Context& context,
+                                                     const std::string& method, const char* member,
+                                                     Lacking lacking);
+  void forget_changed(const std::string& method, const Json& params);
   void take_server(const Json& result, const Json& info);
   void speak(std::string_view version);
   void notified(const std::string& method, const Json& params);
@@ -92,6 +108,8 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   void listen();
   void listens();
   [[nodiscard]] contract::Result<ListedTools> read_list(const contract::Context& context);
+  [[nodiscard]] contract::Result<ListedTools> check_list(const std::vector<Json>& entries) const;
+  [[nodiscard]] contract::Result<RemoteFeatures> read_features(const contract::Context& context);
   void drop(const std::string& name, const contract::Error& why) const;
   [[nodiscard]] std::vector<contract::ToolPtr> as_tools(const ListedTools& listed);
   [[nodiscard]] std::string meta_text(const std::string& id, bool progress) const;
@@ -107,6 +125,7 @@ class RemoteClient final : public Client, public std::enable_shared_from_this<Re
   std::string instructions_;
   std::mutex handshake_mutex_;
   std::atomic<std::uint64_t> handshakes_ = 0;
+  AnswerCache cache_;
   ToolList list_;
   // Of the thread that listens.
   const contract::CancelSource listening_;

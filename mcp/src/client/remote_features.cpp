@@ -145,6 +145,46 @@ class RemoteResources final : public contract::ResourceProvider {
       : client_(std::move(client)), templates_(std::move(templates)), completes_(completes) {}
 
   [[nodiscard]] Result<std::vector<Resource>> list(const Context& context) const override {
+    auto resources = read_list(context);
+    if (!resources) {
+      client_->forget({.method = "resources/list"});
+    }
+    return resources;
+  }
+
+  [[nodiscard]] std::vector<ResourceTemplate> templates() const override { return templates_; }
+
+  [[nodiscard]] Result<std::vector<ResourceContents>> read(const Context& context,
+                                                           const std::string& uri) const override {
+    const auto fetch = [&]() -> Result<RemoteClient::Fetched> {
+      Json fetched = BAWN_TRY(complete_result(
+          *client_, context,
+          {.method = "resources/read", .members = member_text("uri", uri), .name = uri}));
+      const Freshness freshness = client_->freshness_of(fetched);
+      return RemoteClient::Fetched(std::move(fetched), freshness);
+    };
+    const Json result =
+        BAWN_TRY(client_->kept_or(context, {.method = "resources/read", .uri = uri}, fetch));
+    auto parts = parts_in(result, uri);
+    if (!parts) {
+      client_->forget({.method = "resources/read", .uri = uri});
+    }
+    return parts;
+  }
+
+  [[nodiscard]] std::vector<std::string> complete(const Context& context,
+                                                  std::string_view uri_template,
+                                                  std::string_view argument,
+                                                  std::string_view value) const override {
+    if (!completes_) {
+      return {};
+    }
+    return completed(*client_, context, {{"type", "ref/resource"}, {"uri", uri_template}}, argument,
+                     value);
+  }
+
+ private:
+  [[nodiscard]] Result<std::vector<Resource>> read_list(const Context& context) const {
     std::vector<Resource> resources;
     for (const Json& json : BAWN_TRY(client_->pages(context, "resources/list", "resources"))) {
       Entry entry = BAWN_TRY(
@@ -162,13 +202,8 @@ class RemoteResources final : public contract::ResourceProvider {
     return resources;
   }
 
-  [[nodiscard]] std::vector<ResourceTemplate> templates() const override { return templates_; }
-
-  [[nodiscard]] Result<std::vector<ResourceContents>> read(const Context& context,
-                                                           const std::string& uri) const override {
-    const Json result = BAWN_TRY(complete_result(
-        *client_, context,
-        {.method = "resources/read", .members = member_text("uri", uri), .name = uri}));
+  [[nodiscard]] Result<std::vector<ResourceContents>> parts_in(const Json& result,
+                                                               const std::string& uri) const {
     const Json list = result.value("contents", Json());
     if (!list.is_array()) {
       return fail(ErrorCode::ToolFailed, "mcp: resources/read: there are no contents");
@@ -187,18 +222,6 @@ class RemoteResources final : public contract::ResourceProvider {
     return parts;
   }
 
-  [[nodiscard]] std::vector<std::string> complete(const Context& context,
-                                                  std::string_view uri_template,
-                                                  std::string_view argument,
-                                                  std::string_view value) const override {
-    if (!completes_) {
-      return {};
-    }
-    return completed(*client_, context, {{"type", "ref/resource"}, {"uri", uri_template}}, argument,
-                     value);
-  }
-
- private:
   const RemoteClientPtr client_;
   const std::vector<ResourceTemplate> templates_;
   const bool completes_;
@@ -269,6 +292,15 @@ Result<Prompt> prompt_in(const Json& json, const RemoteClientPtr& client, bool c
 }  // namespace
 
 Result<RemoteFeatures> RemoteClient::features(const Context& context) {
+  auto features = read_features(context);
+  if (!features) {
+    forget({.method = "resources/templates/list"});
+    forget({.method = "prompts/list"});
+  }
+  return features;
+}
+
+Result<RemoteFeatures> RemoteClient::read_features(const Context& context) {
   const auto has = [&](const char* capability) {
     return capabilities_.is_object() && capabilities_.contains(capability);
   };

@@ -78,6 +78,10 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
         return wrapped(answer.error());
       }
       if (!*answer) {
+        constexpr int kInvalidParams = -32602;  // also said of a tool that is gone
+        if ((*answer).error().code == kInvalidParams) {
+          client_->forget_tools();
+        }
         return Error(ErrorCode::ToolFailed, fmt::format("mcp: call \"{}\": {}", remote_name_,
                                                         shown((*answer).error().message)));
       }
@@ -111,6 +115,7 @@ class RemoteTool final : public contract::Tool, public contract::SelfChecking {
     if (!answer || answer->has_value() || answer->error().code != kHeaderMismatch) {
       return answer;
     }
+    client_->forget_tools();
     const auto listed = client_->list().refresh(context);
     const auto fresh = listed ? std::ranges::find(**listed, remote_name_, &ListedTool::remote_name)
                               : ListedTools::const_iterator();

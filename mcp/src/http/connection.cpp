@@ -2,7 +2,7 @@
 
 #include "bawn/contract/json.hpp"
 #include "bawn/contract/lower_case.hpp"
-#include "http/access.hpp"
+#include "http/admission.hpp"
 #include "http/request.hpp"
 #include "raw_json.hpp"
 
@@ -16,8 +16,6 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
-
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <exception>
@@ -33,7 +31,6 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using asio::awaitable;
 using Clock = std::chrono::steady_clock;
-using Parser = http::request_parser<http::string_body>;
 using Fields = HttpRequest;
 using Reply = HttpReply;
 
@@ -44,6 +41,7 @@ struct Signal {
   explicit Signal(const asio::any_io_executor& executor) : timer(executor) {}
   asio::steady_timer timer;
   bool gone = false;
+  bool unwatched = false;  ///< nobody waits any longer for the client's end
   /// Set by every wake-up: one that comes while the request writes must not be slept over.
   bool woken = false;
 
@@ -62,7 +60,9 @@ struct Closing {
 class Connection {
  public:
   Connection(HttpSocket socket, std::shared_ptr<HttpFront> front)
-      : stream_(std::move(socket)), front_(std::move(front)) {}
+      : stream_(std::move(socket)),
+        buffer_(front->options.max_header_bytes + kReadAhead),
+        front_(std::move(front)) {}
 
   awaitable<void> run() {
     while (!front_->stopping && co_await next_request()) {
@@ -79,10 +79,10 @@ class Connection {
 
   /// Reads and answers one; false when the connection is over.
   awaitable<bool> next_request() {
-    if (buffer_.size() == 0 && !co_await first_bytes()) {
+    if (!co_await first_bytes()) {
       co_return false;
     }
-    Parser parser;
+    HttpParser parser;
     parser.header_limit(static_cast<std::uint32_t>(front_->options.max_header_bytes));
     parser.body_limit(front_->options.max_body_bytes);
     stream_.expires_after(front_->options.header_timeout);
@@ -90,9 +90,11 @@ class Connection {
     if (failed) {
       co_return co_await answer_broken(failed);
     }
-    if (auto refused = check_header(parser)) {
-      co_return co_await refuse(*std::move(refused));
+    auto admitted = admit(parser, front_->options);
+    if (!admitted) {
+      co_return co_await refuse(std::move(admitted).error());
     }
+    account_ = *std::move(admitted);
     if (parser.get().method() == http::verb::post && !co_await read_body(parser)) {
       co_return false;
     }
@@ -108,12 +110,28 @@ class Connection {
     co_return go_on&& parser.get().keep_alive();
   }
 
+  /// Also passes over empty lines, which some clients send behind a body (RFC 9112, 2.2).
   awaitable<bool> first_bytes() {
     constexpr std::size_t kFirst = 4096;
+    constexpr std::string_view kLineEnd = "\r\n";
     stream_.expires_after(front_->options.idle_timeout);
-    auto [failed, got] = co_await stream_.async_read_some(buffer_.prepare(kFirst), kToken);
-    buffer_.commit(got);
-    co_return !failed && got > 0;
+    while (true) {
+      while (waiting_bytes().starts_with(kLineEnd)) {
+        buffer_.consume(kLineEnd.size());
+      }
+      if (!kLineEnd.starts_with(waiting_bytes())) {
+        co_return true;
+      }
+      auto [failed, got] = co_await stream_.async_read_some(buffer_.prepare(kFirst), kToken);
+      buffer_.commit(got);
+      if (failed || got == 0) {
+        co_return false;
+      }
+    }
+  }
+
+  [[nodiscard]] std::string_view waiting_bytes() const {
+    return {static_cast<const char*>(buffer_.data().data()), buffer_.size()};
   }
 
   awaitable<bool> answer_broken(beast::error_code failed) {
@@ -131,67 +149,7 @@ class Connection {
     co_return false;
   }
 
-  /// Everything that can be said before the body is read.
-  std::optional<Reply> check_header(const Parser& parser) {
-    const Fields& request = parser.get();
-    const HttpOptions& options = front_->options;
-    if (request.target() == kHealthPath && request.method() == http::verb::get) {
-      // Before all else: whoever watches over a container has no token and names the pod's address.
-      return health();
-    }
-    // A path has no name that could be rebound, and no page of a browser reaches it.
-    const bool local = !options.unix_path.empty();
-    if (!local && !is_allowed_host(header(request, "Host").value_or(""), options)) {
-      return refusal(http::status::forbidden,
-                     "the Host header names a host that is not allowed here");
-    }
-    const auto origin = header(request, "Origin");
-    if (origin && (local || !is_allowed_origin(*origin, options))) {
-      return refusal(http::status::forbidden, "requests of this Origin are not allowed");
-    }
-    const auto account = account_of(header(request, "Authorization").value_or(""), options);
-    if (!account) {
-      Reply reply = refusal(http::status::unauthorized, "a valid bearer token is needed");
-      reply.set(http::field::www_authenticate, "Bearer");
-      return reply;
-    }
-    account_ = *account;
-    const std::string_view target = view(request.target());
-    if (target.substr(0, target.find('?')) != options.path) {
-      return refusal(http::status::not_found, "the endpoint is " + options.path);
-    }
-    return check_kind(parser.get());
-  }
-
-  static std::optional<Reply> check_kind(const Fields& request) {
-    const bool session = header(request, "Mcp-Session-Id").has_value() &&
-                         header(request, "MCP-Protocol-Version") != std::string(kModernVersion);
-    const bool known = request.method() == http::verb::post ||
-                       (session && (request.method() == http::verb::get ||
-                                    request.method() == http::verb::delete_));
-    if (!known) {
-      Reply reply = refusal(http::status::method_not_allowed,
-                            "the endpoint takes POST, and GET and DELETE with the id of a session");
-      reply.set(http::field::allow, "POST");
-      return reply;
-    }
-    if (request.method() != http::verb::post) {
-      return std::nullopt;
-    }
-    const std::string type = contract::lower_case(header(request, "Content-Type").value_or(""));
-    const std::string essence = type.substr(0, type.find_first_of("; \t"));
-    if (essence != kJson) {
-      return refusal(http::status::unsupported_media_type, "Content-Type must be application/json");
-    }
-    const Accepts accepts = accepts_of(request);
-    if (!accepts.json && !accepts.stream) {
-      return refusal(http::status::not_acceptable,
-                     "Accept must allow application/json and text/event-stream");
-    }
-    return std::nullopt;
-  }
-
-  awaitable<bool> read_body(Parser& parser) {
+  awaitable<bool> read_body(HttpParser& parser) {
     stream_.expires_after(front_->options.body_timeout);
     if (contract::lower_case(header(parser.get(), "Expect").value_or("")) == "100-continue") {
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -356,14 +314,14 @@ class Connection {
       }
       if (taken.answer && !streaming && taken.messages.empty() &&
           waiting.stream_at > Clock::now()) {
-        unwatch(watching);
+        unwatch(*waiting.signal);
         co_return co_await write_json(waiting, *taken.answer);
       }
       const bool over = taken.answer || taken.withdrawn;
       std::string frames;
       if (!streaming && (over || !taken.messages.empty() || waiting.stream_at <= Clock::now())) {
         if (taken.withdrawn && !taken.answer && taken.messages.empty()) {
-          unwatch(watching);
+          unwatch(*waiting.signal);
           Reply reply(http::status::accepted, 11);
           reply.keep_alive(waiting.keep_alive);
           co_return co_await write(std::move(reply));
@@ -392,7 +350,7 @@ class Connection {
         }
       }
       if (over) {
-        unwatch(watching);
+        unwatch(*waiting.signal);
         co_return co_await end_stream() && waiting.keep_alive;
       }
       if (!watching) {
@@ -422,22 +380,28 @@ class Connection {
     co_await waiting.signal->timer.async_wait(kToken);
   }
 
-  /// Notices that the client closed its end while it waits.
+  /// Notices that the client closed its end while it waits. What it sends before, which belongs to
+  /// its next request, is read ahead, or its end could not be seen behind it.
   awaitable<void> watch(std::shared_ptr<Signal> signal) {
-    auto [failed] = co_await stream_.socket().async_wait(HttpSocket::wait_read, kToken);
-    if (!failed) {
-      char byte = 0;
-      const auto got = ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-      signal->gone = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
-      signal->wake();
+    while (!signal->unwatched && buffer_.size() < kReadAhead) {
+      const std::size_t room = kReadAhead - buffer_.size();
+      auto [failed, got] = co_await stream_.socket().async_read_some(buffer_.prepare(room), kToken);
+      if (failed == asio::error::operation_aborted) {
+        co_return;
+      }
+      if (failed || got == 0) {
+        signal->gone = true;
+        signal->wake();
+        co_return;
+      }
+      buffer_.commit(got);
     }
   }
 
-  void unwatch(bool watching) {
-    if (watching) {
-      beast::error_code ignored;
-      stream_.socket().cancel(ignored);
-    }
+  void unwatch(Signal& signal) {
+    signal.unwatched = true;
+    beast::error_code ignored;
+    stream_.socket().cancel(ignored);
   }
 
   /// The client is gone: in the modern era that cancels what it asked for.
@@ -446,8 +410,7 @@ class Connection {
     if (waiting.cancels) {
       waiting.peer->cancel_all();
     }
-    beast::error_code ignored;
-    stream_.socket().cancel(ignored);
+    unwatch(*waiting.signal);
   }
 
   awaitable<bool> write_json(const Waiting& waiting, HttpOutlet::Answer answer) {
@@ -493,8 +456,10 @@ class Connection {
     co_return !failed;
   }
 
+  static constexpr std::size_t kReadAhead = 64U << 10U;
+
   beast::basic_stream<asio::generic::stream_protocol> stream_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_;  ///< bounded, or the lines between chunks and behind them were not
   const std::shared_ptr<HttpFront> front_;
   std::string account_;
   bool drain_ = false;

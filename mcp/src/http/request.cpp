@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <set>
+
 namespace bawn::mcp {
 
 namespace beast = boost::beast;
@@ -15,12 +19,31 @@ std::optional<std::string> header(const HttpRequest& request, std::string_view n
   return found == request.end() ? std::nullopt : std::optional(std::string(view(found->value())));
 }
 
+std::optional<std::string> repeated_header(const HttpRequest& request) {
+  constexpr std::array<std::string_view, 6> kSingle = {
+      "authorization", "content-length", "content-type", "host", "origin", "transfer-encoding"};
+  std::set<std::string> seen;
+  for (const auto& field : request) {
+    std::string name = contract::lower_case(view(field.name_string()));
+    const bool single =
+        name.starts_with("mcp-") || std::ranges::find(kSingle, name) != kSingle.end();
+    if (single && !seen.insert(name).second) {
+      return name;
+    }
+  }
+  return std::nullopt;
+}
+
 Accepts accepts_of(const HttpRequest& request) {
-  const auto value = header(request, "Accept");
-  if (!value) {
+  if (!header(request, "Accept")) {
     return {};
   }
-  const std::string text = contract::lower_case(*value);
+  std::string text;
+  for (const auto& field : request) {
+    if (field.name() == http::field::accept) {
+      text += contract::lower_case(view(field.value())) + ",";
+    }
+  }
   const auto has = [&](const char* type) { return text.find(type) != std::string::npos; };
   const bool any = has("*/*");
   return {.json = any || has(kJson) || has("application/*"),

@@ -24,6 +24,10 @@ inline constexpr const char* kJson = "application/json";
 
 [[nodiscard]] std::optional<std::string> header(const HttpRequest& request, std::string_view name);
 
+/// One of the headers that name, admit or route a request, when it is there more than once: a proxy
+/// in front may go by another of its values than this server.
+[[nodiscard]] std::optional<std::string> repeated_header(const HttpRequest& request);
+
 /// What the client can read; without the header, anything.
 struct Accepts {
   bool json = true;

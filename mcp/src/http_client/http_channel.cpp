@@ -128,6 +128,25 @@ HttpChannel::Headers HttpChannel::headers_of(const Request& request) {
   return headers;
 }
 
+Result<std::string> HttpChannel::current_token(const Context& context) {
+  if (http_.authorization == nullptr) {
+    return std::string();
+  }
+  std::string token = BAWN_TRY(http_.authorization->token(context));
+  const std::scoped_lock lock(mutex_);
+  if (token != token_) {
+    token_ = token;
+    ++authorization_;
+  }
+  return token;
+}
+
+Result<std::uint64_t> HttpChannel::authorization(const Context& context) {
+  BAWN_TRY(current_token(context));
+  const std::scoped_lock lock(mutex_);
+  return authorization_;
+}
+
 /// One exchange, and further ones with other tokens.
 Result<HttpResponse> HttpChannel::exchange(const Context& context,
                                            std::optional<Clock::time_point> deadline,
@@ -136,10 +155,7 @@ Result<HttpResponse> HttpChannel::exchange(const Context& context,
   constexpr int kMostRefusals = 3;
   const auto plain = exchange.headers.size();
   for (int refusals = 0;; ++refusals) {
-    std::string token;
-    if (http_.authorization != nullptr) {
-      token = BAWN_TRY(http_.authorization->token(context));
-    }
+    const std::string token = BAWN_TRY(current_token(context));
     exchange.headers.resize(plain);
     if (!token.empty()) {
       exchange.headers.emplace_back("Authorization", "Bearer " + token);

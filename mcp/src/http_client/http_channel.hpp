@@ -32,6 +32,8 @@ class HttpChannel final : public Channel {
   [[nodiscard]] contract::Result<> tell(std::string_view method, const Json& params) override;
   void speak(const std::string& version) override;
   [[nodiscard]] bool has_headers() const noexcept override;
+  [[nodiscard]] contract::Result<std::uint64_t> authorization(
+      const contract::Context& context) override;
   [[nodiscard]] contract::Result<> listen(const contract::Context& context,
                                           const std::function<void()>& opened) override;
   void close() override;
@@ -53,6 +55,7 @@ class HttpChannel final : public Channel {
                                                         HttpExchange exchange,
                                                         const Transfer::Watcher& watch,
                                                         Pending* pending);
+  [[nodiscard]] contract::Result<std::string> current_token(const contract::Context& context);
   [[nodiscard]] contract::Result<bool> authorize_again(const contract::Context& context,
                                                        const HttpResponse& response,
                                                        const std::string& token);
@@ -78,6 +81,8 @@ class HttpChannel final : public Channel {
   mutable std::mutex mutex_;
   std::string version_;
   std::string session_;
+  std::string token_;                // the last that was sent
+  std::uint64_t authorization_ = 0;  // how often it was another one
   std::uint64_t last_ = 0;
   std::set<Pending*> pending_;
   bool closed_ = false;

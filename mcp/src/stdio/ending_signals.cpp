@@ -1,8 +1,10 @@
 #include "stdio/ending_signals.hpp"
 
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 
 #include <cerrno>
+#include <cstdint>
 
 namespace bawn::mcp {
 
@@ -34,6 +36,24 @@ void EndingSignals::clear() const {
   signalfd_siginfo info{};
   while (::read(fd_.get(), &info, sizeof info) > 0) {
   }
+}
+
+contract::Result<> ToldToEnd::prepare() {
+  fd_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE));
+  if (!fd_) {
+    return std::unexpected(contract::Error::from_errno(errno, "eventfd", "waiting for the end"));
+  }
+  return {};
+}
+
+void ToldToEnd::tell() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto told = ::write(fd_.get(), &one, sizeof one);
+}
+
+void ToldToEnd::clear() const {
+  std::uint64_t one = 0;
+  [[maybe_unused]] const auto got = ::read(fd_.get(), &one, sizeof one);
 }
 
 }  // namespace bawn::mcp

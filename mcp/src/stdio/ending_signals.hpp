@@ -1,5 +1,5 @@
 /// \file
-/// TERM, INT and HUP as something to wait for.
+/// What ends serving from outside, as something to wait for: signals, or another thread's word.
 #pragma once
 
 #include "bawn/contract/error.hpp"
@@ -9,25 +9,45 @@
 
 namespace bawn::mcp {
 
-/// Blocks the ending signals for this thread and those it starts, for as long as it lives.
-class EndingSignals {
+/// The first begins the end, and a further one cuts its grace short.
+class EndingWord {
  public:
-  EndingSignals() = default;
-  EndingSignals(const EndingSignals&) = delete;
-  EndingSignals& operator=(const EndingSignals&) = delete;
-  ~EndingSignals();
+  EndingWord() = default;
+  EndingWord(const EndingWord&) = delete;
+  EndingWord& operator=(const EndingWord&) = delete;
+  virtual ~EndingWord() = default;
+
+  /// Readable once it came; -1 where none can.
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  /// Takes the one that came.
+  virtual void clear() const = 0;
+
+ protected:
+  UniqueFd fd_;  // NOLINT: set by those that make it
+};
+
+/// TERM, INT and HUP, which it blocks for this thread and those it starts, for as long as it lives.
+class EndingSignals final : public EndingWord {
+ public:
+  ~EndingSignals() override;
 
   /// Also ignores SIGPIPE: a client that closed its end is an error of write(), not the end of the
   /// process.
   [[nodiscard]] contract::Result<> take();
-  /// Readable once one came; -1 before take().
-  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  void clear() const;
+  /// Of several that came at once only one counts.
+  void clear() const override;
 
  private:
-  UniqueFd fd_;
   sigset_t before_{};
   bool taken_ = false;
+};
+
+/// The word of another thread; each counts.
+class ToldToEnd final : public EndingWord {
+ public:
+  [[nodiscard]] contract::Result<> prepare();
+  void tell() const;
+  void clear() const override;
 };
 
 }  // namespace bawn::mcp

@@ -1,5 +1,6 @@
+#include "stdio/serve.hpp"
+
 #include "bawn/mcp/stdio.hpp"
-#include "stdio/ending_signals.hpp"
 #include "stdio/event_loop.hpp"
 #include "stdio/streams.hpp"
 #include "unique_fd.hpp"
@@ -38,8 +39,8 @@ UniqueFd watch_parent() {
 /// Watches over one event loop from outside and ends it in an orderly way.
 class Supervisor {
  public:
-  Supervisor(EventLoop& loop, const EndingSignals& signals, const UniqueFd& parent)
-      : loop_(loop), signals_(signals), parent_(parent) {}
+  Supervisor(EventLoop& loop, const EndingWord& word, const UniqueFd& parent)
+      : loop_(loop), word_(word), parent_(parent) {}
 
   StdioEndCause wait_for_cause() {
     while (true) {
@@ -49,7 +50,7 @@ class Supervisor {
     }
   }
 
-  /// Until all is answered, the time is over, or a (further) signal comes.
+  /// Until all is answered, the time is over, or a (further) word to end comes.
   void drain(std::chrono::milliseconds grace) {
     const auto deadline = Clock::now() + grace;
     while (!loop_.drained() && Clock::now() < deadline) {
@@ -64,7 +65,7 @@ class Supervisor {
   std::optional<StdioEndCause> poll_once(std::optional<Clock::time_point> deadline) {
     std::array<pollfd, 3> entries = {
         pollfd{.fd = loop_.notice_fd(), .events = POLLIN, .revents = 0},
-        pollfd{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = word_.fd(), .events = POLLIN, .revents = 0},
         // Once seen, a dead parent would keep poll from waiting.
         pollfd{.fd = parent_gone_ ? -1 : parent_.get(), .events = POLLIN, .revents = 0}};
     timespec left{};
@@ -77,7 +78,7 @@ class Supervisor {
       return std::nullopt;
     }
     if (entries[1].revents != 0) {
-      signals_.clear();
+      word_.clear();
       return StdioEndCause::Signal;
     }
     if (entries[2].revents != 0) {
@@ -92,7 +93,7 @@ class Supervisor {
   }
 
   EventLoop& loop_;
-  const EndingSignals& signals_;
+  const EndingWord& word_;
   const UniqueFd& parent_;
   bool parent_gone_ = false;
 };
@@ -107,13 +108,18 @@ Result<StdioEnd> serve_stdio(const Server& server, const StdioOptions& options) 
   if (options.handle_signals) {
     BAWN_TRY(signals.take());
   }
+  return serve_streams(server, options, std::move(streams), signals);
+}
+
+Result<StdioEnd> serve_streams(const Server& server, const StdioOptions& options, Streams streams,
+                               const EndingWord& word) {
   const UniqueFd parent = options.watch_parent ? watch_parent() : UniqueFd();
   const auto loop = BAWN_TRY(EventLoop::create(server.core(), std::move(streams), options));
   if (auto started = loop->start(); !started) {
     [[maybe_unused]] const auto none = loop->stop();
     return std::unexpected(started.error());
   }
-  Supervisor supervisor(*loop, signals, parent);
+  Supervisor supervisor(*loop, word, parent);
   StdioEnd end;
   end.cause = supervisor.wait_for_cause();
   loop->stop_reading();

@@ -1,14 +1,13 @@
 #include "bawn/contract/call_context.hpp"
 #include "bawn/mcp/stdio.hpp"
 #include "local_socket.hpp"
-#include "stdio/ending_signals.hpp"
+#include "stdio/serve.hpp"
 #include "unique_fd.hpp"
 
 #include <fmt/format.h>
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -30,33 +29,49 @@ using contract::Result;
 /// One connection, served on a thread of its own.
 class SocketClient {
  public:
-  /// `ended` is written to when it is over.
-  SocketClient(const Server& server, StdioOptions options, UniqueFd connection, int ended)
-      : connection_(std::move(connection)) {
-    options.in_fd = options.out_fd = connection_.get();
-    options.take_standard_streams = options.handle_signals = options.watch_parent = false;
-    thread_ = std::thread([this, server, options = std::move(options), ended] {
-      // Its errors are the client's descriptors', which it sees itself.
-      if (const auto end = serve_stdio(server, options)) {
-        abandoned_ = end->abandoned_calls;
-      }
-      over_ = true;
-      const std::uint64_t one = 1;
-      [[maybe_unused]] const auto told = ::write(ended, &one, sizeof one);
-    });
-  }
+  explicit SocketClient(UniqueFd connection) : connection_(std::move(connection)) {}
   SocketClient(const SocketClient&) = delete;
   SocketClient& operator=(const SocketClient&) = delete;
-  ~SocketClient() { thread_.join(); }
+  ~SocketClient() {
+    if (thread_.joinable()) {
+      thread_.join();
+    }
+  }
 
-  /// The end of its input, as if the client had closed it.
-  void end() const { ::shutdown(connection_.get(), SHUT_RD); }
+  /// Once. `ended` is written to when it is over.
+  Result<> start(const Server& server, StdioOptions options, int ended) {
+    options.watch_parent = false;
+    BAWN_TRY(word_.prepare());
+    try {
+      thread_ = std::thread([this, server, options = std::move(options), ended] {
+        // Its errors are the client's descriptors', which it sees itself.
+        if (const auto end = serve(server, options)) {
+          abandoned_ = end->abandoned_calls;
+        }
+        over_ = true;
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const auto told = ::write(ended, &one, sizeof one);
+      });
+    } catch (const std::system_error&) {
+      return contract::fail(contract::ErrorCode::ResourceExhausted, "no thread could be started");
+    }
+    return {};
+  }
+
+  /// Begins its end; said again, its calls are given no more time.
+  void end() const { word_.tell(); }
   [[nodiscard]] bool over() const noexcept { return over_; }
   /// Once it is over.
   [[nodiscard]] std::size_t abandoned() const noexcept { return abandoned_; }
 
  private:
+  Result<StdioEnd> serve(const Server& server, const StdioOptions& options) {
+    Streams streams = BAWN_TRY(open_streams(connection_.get(), connection_.get(), false));
+    return serve_streams(server, options, std::move(streams), word_);
+  }
+
   UniqueFd connection_;
+  ToldToEnd word_;
   std::size_t abandoned_ = 0;
   std::atomic<bool> over_ = false;
   std::thread thread_;
@@ -82,14 +97,8 @@ class SocketService {
     }
     while (wait(socket)) {
     }
-    for (const SocketClient& client : clients_) {
-      client.end();
-    }
-    std::size_t abandoned = abandoned_;
-    while (!clients_.empty()) {
-      abandoned += take_front();
-    }
-    return StdioEnd{.cause = StdioEndCause::Signal, .abandoned_calls = abandoned};
+    end_clients();
+    return StdioEnd{.cause = StdioEndCause::Signal, .abandoned_calls = abandoned_};
   }
 
  private:
@@ -98,16 +107,24 @@ class SocketService {
     [[maybe_unused]] const auto told = ::write(wake_.get(), &one, sizeof one);
   }
 
-  /// Joins the first client's thread, which ends by itself once its input did.
-  std::size_t take_front() {
-    while (!clients_.front().over()) {
-      pollfd entry{.fd = wake_.get(), .events = POLLIN, .revents = 0};
-      ::poll(&entry, 1, -1);
+  /// Ends all clients, each in its time; a further signal cuts that short for all.
+  void end_clients() {
+    const auto tell_all = [this] {
+      for (const SocketClient& client : clients_) {
+        client.end();
+      }
+    };
+    tell_all();
+    for (forget_ended(); !clients_.empty(); forget_ended()) {
+      std::array<pollfd, 2> entries = {pollfd{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+                                       pollfd{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
+      ::poll(entries.data(), entries.size(), -1);
       clear_wake();
+      if (entries[0].revents != 0) {
+        signals_.clear();
+        tell_all();
+      }
     }
-    const std::size_t abandoned = clients_.front().abandoned();
-    clients_.pop_front();
-    return abandoned;
   }
 
   void clear_wake() const {
@@ -150,10 +167,9 @@ class SocketService {
     StdioOptions each = options_.each;
     // Two clients never share a shell by accident.
     each.context = contract::with_session(each.context, fmt::format("socket-{}", ++last_));
-    try {
-      clients_.emplace_back(server_, std::move(each), std::move(connection), wake_.get());
-    } catch (const std::system_error&) {
-      // No thread: the connection is closed, and the client sees that.
+    clients_.emplace_back(std::move(connection));
+    if (!clients_.back().start(server_, std::move(each), wake_.get())) {
+      clients_.pop_back();  // the connection is closed, and the client sees that
     }
   }
 

@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -302,6 +305,53 @@ TEST_F(DispatcherTest, ACancelledListenIsNotAnswered) {
   peer_->end_subscriptions();
   EXPECT_EQ(outlet_->lines().size(), 1U);
   EXPECT_EQ(modern("subscriptions/listen")["error"]["code"], -32602);
+}
+
+/// While the acknowledgement is on its way, another thread does something.
+class BusyOutlet final : public RecordingOutlet {
+ public:
+  explicit BusyOutlet(std::function<void()> meanwhile) : meanwhile_(std::move(meanwhile)) {}
+  void send(std::string line) override {
+    const bool acknowledges = line.find("acknowledged") != std::string::npos;
+    RecordingOutlet::send(std::move(line));
+    if (acknowledges) {
+      other_ = std::async(std::launch::async, meanwhile_);
+      // As far as it comes: it may well have to wait for us.
+      other_.wait_for(std::chrono::milliseconds(50));
+    }
+  }
+  void wait() { other_.get(); }
+
+ private:
+  const std::function<void()> meanwhile_;
+  std::future<void> other_;
+};
+
+TEST_F(DispatcherTest, NothingIsMissedBehindAnAcknowledgement) {
+  core_ = Server::create({.name = "x", .lists_change = true}, {echo_tool()})->core();
+  const auto second_line = [&](const std::function<void()>& meanwhile) {
+    const auto outlet = std::make_shared<BusyOutlet>(meanwhile);
+    peer_ = std::make_shared<Peer>(contract::Context(), outlet);
+    Dispatcher dispatcher(core_, peer_);
+    dispatcher.accept(
+        R"({"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
+        std::nullopt, outlet, jobs_);
+    outlet->wait();
+    const auto lines = outlet->lines();
+    return lines.size() > 1 ? lines[1] : Json();
+  };
+  EXPECT_EQ(second_line([&] { peer_->list_changed(ListKind::Tools); })["method"],
+            "notifications/tools/list_changed");
+  EXPECT_EQ(second_line([&] { peer_->end_subscriptions(); })["result"]["resultType"], "complete");
+}
+
+TEST_F(DispatcherTest, ASubscriptionThatComesBehindTheEndEndsAtOnce) {
+  peer_->end_subscriptions();
+  modern("subscriptions/listen", R"("notifications":{})");
+  const auto lines = outlet_->lines();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[1]["result"]["resultType"], "complete");
+  EXPECT_FALSE(peer_->is_live(RequestId(std::uint64_t{1})));
 }
 
 TEST_F(DispatcherTest, SubscriptionsOfOneClientAreBounded) {

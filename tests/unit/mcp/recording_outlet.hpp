@@ -11,7 +11,7 @@
 
 namespace bawn::mcp::test {
 
-class RecordingOutlet final : public Outlet {
+class RecordingOutlet : public Outlet {
  public:
   void send(std::string line) override {
     const std::scoped_lock lock(mutex_);

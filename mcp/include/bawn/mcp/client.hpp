@@ -93,6 +93,9 @@ struct ClientOptions {
   std::size_t max_line_bytes = 10U << 20U;
   std::chrono::milliseconds probe_timeout = std::chrono::seconds(5);
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);  ///< lists, handshake
+  /// Lists and resources of a modern server are used again for as long as it says (`ttlMs`), until
+  /// it says that they changed, and no longer than this. 0: they are always asked for.
+  std::chrono::milliseconds max_cache_age = std::chrono::hours(24);
   /// For calls, none by default. When it passes, nobody knows what the call did.
   std::optional<std::chrono::milliseconds> call_timeout{};
   /// Keeps the list as the server says that it changes: see Client::await().
@@ -139,8 +142,8 @@ class Client {
   /// What it declared; an object, or null when it was not asked (EraChoice::Modern).
   [[nodiscard]] virtual const contract::Json& capabilities() const noexcept = 0;
 
-  /// Lists all pages. The list is untrusted: it is refused as a whole when a name is none or comes
-  /// twice, a schema is missing or no object's, or a description is too long.
+  /// Lists all pages; see `max_cache_age`. The list is untrusted: it is refused as a whole when a
+  /// name is none or comes twice, a schema is missing or no object's, or a description is too long.
   ///
   /// Errors: ToolFailed, naming what is wrong; InvalidArgument for options that name no tool of the
   /// list; those of connect().
@@ -165,7 +168,7 @@ class Client {
       const contract::Context& context) = 0;
 
   /// Sends a request that has no function of its own here, such as `ping`. `params` is an
-  /// object; `_meta` is added.
+  /// object; `_meta` is added. Always asks the server.
   ///
   /// Errors: ToolFailed, with the server's words; those of connect().
   [[nodiscard]] virtual contract::Result<contract::Json> request(const contract::Context& context,
