@@ -2,6 +2,7 @@
 
 #include "batch.hpp"
 #include "bawn/contract/panic.hpp"
+#include "resource_names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -35,12 +36,24 @@ class Groups {
 
 void join_sharers(const std::vector<Job>& jobs, const Context& context, Groups& groups) {
   std::map<std::string, std::size_t> first_with;
+  std::vector<std::pair<std::string, std::size_t>> views;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!jobs[i].tool) {
       continue;
     }
     for (std::string& resource : resources_of(*jobs[i].tool, context, jobs[i].call.args)) {
-      groups.join(first_with.emplace(std::move(resource), i).first->second, i);
+      if (is_view(resource)) {
+        views.emplace_back(std::move(resource), i);
+      } else {
+        groups.join(first_with.emplace(std::move(resource), i).first->second, i);
+      }
+    }
+  }
+  for (const auto& [view, job] : views) {
+    for (const auto& [name, first] : first_with) {
+      if (is_under(name, view)) {
+        groups.join(first, job);
+      }
     }
   }
 }

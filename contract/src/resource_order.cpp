@@ -1,6 +1,7 @@
 #include "bawn/contract/resource_order.hpp"
 
 #include "bawn/contract/executor.hpp"
+#include "resource_names.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -16,8 +17,17 @@ struct ResourceOrder::Entry {
 
   /// Whether one behind this must wait for it.
   [[nodiscard]] bool holds(const std::vector<std::string>& wanted) const {
-    return !resources || std::ranges::any_of(wanted, [&](const std::string& resource) {
-      return std::ranges::binary_search(*resources, resource);
+    return !resources || std::ranges::any_of(
+                             wanted, [&](const std::string& resource) { return shares(resource); });
+  }
+
+ private:
+  [[nodiscard]] bool shares(const std::string& wanted) const {
+    if (!is_view(wanted) && std::ranges::binary_search(*resources, wanted)) {
+      return true;
+    }
+    return std::ranges::any_of(*resources, [&](const std::string& held) {
+      return is_under(held, wanted) || is_under(wanted, held);
     });
   }
 };

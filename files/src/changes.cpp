@@ -3,6 +3,7 @@
 #include "attributes.hpp"
 #include "denial.hpp"
 #include "journal.hpp"
+#include "making_way.hpp"
 #include "paths.hpp"
 
 #include <algorithm>
@@ -33,6 +34,62 @@ bool keeps_file(const FileChange& change) {
   return (change.from || other_mode(change)) && same_bytes(change);
 }
 
+/// The failure of one change, explained and naming its path.
+Error named(const Place& place, const FileChange& change, const Error& error) {
+  Error why = explained(place, change.path, Access::Write, error);
+  if (why.message().find(change.path) == std::string::npos) {
+    why = why.wrap(shown_path(place, change.path));
+  }
+  return change.about.empty() ? why : why.wrap(change.about);
+}
+
+bool below_a_file(const std::vector<FileChange>& changes, const FileChange& change) {
+  return std::ranges::any_of(changes, [&](const FileChange& other) {
+    return !other.after && lies_below(change.path, other.path);
+  });
+}
+
+/// A rename's refusal as rename() words it, about both names.
+Error about_both(const Error& error, const std::string& name, const FileChange& change) {
+  const std::string& message = error.message();
+  const std::size_t at = message.find(name);
+  if (at == std::string::npos) {
+    return error;
+  }
+  return Error(error.code(), message.substr(0, at) + *change.from + " to " + change.path +
+                                 message.substr(at + name.size()))
+      .with_cause(error);
+}
+
+/// The steps of one change, each only asked for.
+Result<> try_change(const contract::Context& context, sandbox::FileAgent& files,
+                    const std::vector<FileChange>& changes, const FileChange& change) {
+  using Change = sandbox::FileAgent::Change;
+  const std::string& source = change.from.value_or(change.path);
+  if (!change.after) {
+    return files.would_allow(context, change.path, Change::Remove);
+  }
+  if (comes_after(changes, change)) {
+    // Where a file is in the way, its removal asks about all below it.
+    return below_a_file(changes, change) ? Result<>()
+                                         : files.would_allow(context, change.path, Change::Rename);
+  }
+  if (!keeps_file(change)) {
+    BAWN_TRY(files.would_allow(context, source, Change::Write));
+  } else if (other_mode(change)) {
+    BAWN_TRY(files.would_allow(context, source, Change::SetMode));
+  }
+  for (const std::string* name : {change.from ? &*change.from : nullptr, &change.path}) {
+    const auto allowed = change.from && name != nullptr
+                             ? files.would_allow(context, *name, Change::Rename)
+                             : Result<>();
+    if (!allowed) {
+      return std::unexpected(about_both(allowed.error(), *name, change));
+    }
+  }
+  return {};
+}
+
 class Changer {
  public:
   Changer(const contract::Context& context, const Place& place,
@@ -44,19 +101,23 @@ class Changer {
         keep_old_(changes.size() > 1 || (!changes.empty() && changes.front().from)) {}
 
   Result<std::vector<FileChanged>> run(const std::function<void()>& meanwhile) {
-    for (const FileChange& change : changes_) {
-      if (auto ready = prepare(change); !ready) {
-        staged_.clear();
-        return std::unexpected(journal_.take_back(context_, named(change, ready.error())));
-      }
+    BAWN_TRY(try_emptying(context_, place_, changes_));
+    staged_.resize(changes_.size());
+    done_.resize(changes_.size());
+    BAWN_TRY(each([&](std::size_t i) {
+      return goes_first(changes_, changes_[i]) ? remove_first(i) : Result<>();
+    }));
+    if (auto emptied = remove_emptied(context_, place_, changes_, journal_); !emptied) {
+      return fail(emptied.error());
     }
+    journal_.end_first_steps();
+    expect_directories(changes_, journal_);
+    BAWN_TRY(each([&](std::size_t i) { return prepare(changes_[i], staged_[i], done_[i]); }));
     meanwhile();
-    for (std::size_t i = 0; i < changes_.size(); ++i) {
-      if (auto done = perform(changes_[i], staged_[i], done_[i]); !done) {
-        staged_.clear();
-        return std::unexpected(journal_.take_back(context_, named(changes_[i], done.error())));
-      }
-    }
+    BAWN_TRY(each([&](std::size_t i) {
+      return goes_first(changes_, changes_[i]) ? Result<>()
+                                               : perform(changes_[i], staged_[i], done_[i]);
+    }));
     journal_.finish();
     for (std::size_t i = 0; i < changes_.size(); ++i) {
       remove_directories(context_, place_, directory_of(changes_[i].from.value_or(done_[i].target)),
@@ -68,17 +129,32 @@ class Changer {
  private:
   using Staged = std::unique_ptr<StagedFile>;
 
-  [[nodiscard]] Error named(const FileChange& change, const Error& error) const {
-    const Error why = explained(place_, change.path, Access::Write, error);
-    return why.message().find(change.path) == std::string::npos
-               ? why.wrap(shown_path(place_, change.path))
-               : why;
+  /// Takes everything back.
+  std::unexpected<Error> fail(const Error& why) {
+    staged_.clear();
+    return std::unexpected(journal_.take_back(context_, why));
+  }
+
+  /// One step of every change.
+  template <class Step>
+  Result<> each(const Step& step) {
+    for (std::size_t i = 0; i < changes_.size(); ++i) {
+      if (auto done = step(i); !done) {
+        return fail(named(place_, changes_[i], done.error()));
+      }
+    }
+    return {};
+  }
+
+  Result<> remove_first(std::size_t i) {
+    auto old = BAWN_TRY(displace(context_, place_, changes_, changes_[i]));
+    done_[i].target = old->target();
+    journal_.add(Journal::Removed{std::move(old)});
+    return {};
   }
 
   /// Everything that can fail without having touched a name.
-  Result<> prepare(const FileChange& change) {
-    FileChanged& done = done_.emplace_back();
-    Staged& staged = staged_.emplace_back();
+  Result<> prepare(const FileChange& change, Staged& staged, FileChanged& done) {
     if (change.from && change.make_parents) {
       const std::string directory = directory_of(change.path);
       done.parents_made =
@@ -201,6 +277,17 @@ Result<std::vector<FileChanged>> commit_changes(const contract::Context& context
                                                 const std::vector<FileChange>& changes,
                                                 const std::function<void()>& meanwhile) {
   return Changer(context, place, changes).run(meanwhile);
+}
+
+Result<> try_changes(const contract::Context& context, const Place& place,
+                     const std::vector<FileChange>& changes) {
+  BAWN_TRY(try_emptying(context, place, changes));
+  for (const FileChange& change : changes) {
+    if (auto allowed = try_change(context, *place.files, changes, change); !allowed) {
+      return std::unexpected(named(place, change, allowed.error()));
+    }
+  }
+  return {};
 }
 
 }  // namespace bawn::files

@@ -27,6 +27,7 @@ struct FileChange {
   bool make_parents = false;
   /// For a file that is made anew in place of one that is gone: what that one was.
   std::optional<LoadedFile> like{};
+  std::string about{};   ///< where the caller asked for it, "patch line 3": goes before an error
   int drop_parents = 0;  ///< so many directories above the name that goes are removed when empty
 };
 
@@ -54,5 +55,12 @@ struct FileChanged {
 [[nodiscard]] Result<std::vector<FileChanged>> commit_changes(
     const contract::Context& context, const Place& place, const std::vector<FileChange>& changes,
     const std::function<void()>& meanwhile = [] {});
+
+/// Whether commit_changes() would be refused, found out without touching anything.
+///
+/// Errors: those that it would have, for what can be known before: protected names, the wall,
+/// permissions. A full disk and what others do meanwhile cannot.
+[[nodiscard]] Result<> try_changes(const contract::Context& context, const Place& place,
+                                   const std::vector<FileChange>& changes);
 
 }  // namespace bawn::files

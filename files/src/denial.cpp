@@ -59,6 +59,10 @@ std::optional<std::string> rule_for(const Place& place, const std::string& path,
 
 }  // namespace
 
+std::optional<std::string> why_hidden(const Place& place, std::string_view absolute) {
+  return place.policy.enforce ? rule_for(place, normal_path(absolute), Access::Read) : std::nullopt;
+}
+
 Error explained(const Place& place, std::string_view absolute, Access access, const Error& error) {
   const auto* failure = error.find<sandbox::FileFailure>();
   // A secret file that a mount hides looks like a device.
@@ -71,6 +75,12 @@ Error explained(const Place& place, std::string_view absolute, Access access, co
   const auto rule = rule_for(place, normal_path(absolute), access);
   if (!rule || (masked && !rule->starts_with("secrets"))) {
     return error;
+  }
+  if (masked) {
+    return Error(ErrorCode::PermissionDenied,
+                 fmt::format("{} is hidden here (possibly by the wall, policy {}: {})", absolute,
+                             place.policy.name, *rule))
+        .with_cause(error);
   }
   return Error(ErrorCode::PermissionDenied,
                fmt::format("{} (possibly refused by the wall, policy {}: {})", error.message(),

@@ -5,12 +5,16 @@
 
 #include "bawn/files/place.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace bawn::files {
 
 enum class Access { Read, Write };
+
+/// Why what is at a path may be hidden by the policy: "secrets: ~/.ssh; …"; none when it is not.
+[[nodiscard]] std::optional<std::string> why_hidden(const Place& place, std::string_view absolute);
 
 /// `error` with the rule that may be behind it, when the kernel or the agent refused access and the
 /// policy would. Other errors come back as they are.

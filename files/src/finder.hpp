@@ -12,20 +12,15 @@ namespace bawn::files {
 struct Found {
   std::vector<std::string> files;  ///< relative to the root, sorted by bytes
   bool by_rg = true;
+  std::string why_no_rg;  ///< why not, unless by rg
+  bool late = false;      ///< the deadline ended it; what is here is a part
+  bool cut = false;       ///< there were more names than can be held
   std::vector<std::string> notes;
 };
 
-/// The sentence about a place without rg.
-[[nodiscard]] std::string no_rg_note();
-
-/// Arguments of rg that both listing and searching need: no configuration, hidden names, git's
-/// rules and no others.
-[[nodiscard]] std::vector<std::string> rg_arguments(const WalkOptions& options);
-
-/// The lines of rg's errors as notes, at most ten.
-[[nodiscard]] std::vector<std::string> notes_of(const std::string& errors);
-
-/// The files below `root`. Errors: as walk_files and run_inside.
+/// The files below `root`. Ends at the context's deadline with what it has found.
+///
+/// Errors: as walk_files and run_inside.
 [[nodiscard]] Result<Found> find_files(const contract::Context& context, const Place& place,
                                        const std::string& root, const WalkOptions& options);
 

@@ -30,6 +30,14 @@ WalkOptions walk_options(const FindArgs& args) {
   return {.hidden = args.hidden, .ignored = args.ignored};
 }
 
+void tell_if_hidden(const Place& place, FindEntry& entry) {
+  const auto why = entry.total_files == 0 ? why_hidden(place, entry.root) : std::nullopt;
+  if (why) {
+    entry.notes.push_back(fmt::format("What is there may be hidden by the wall, policy {}: {}",
+                                      place.policy.name, *why));
+  }
+}
+
 void append_notes(std::string& text, const FindEntry& entry) {
   for (const std::string& note : entry.notes) {
     text += fmt::format("[{}]\n", note);

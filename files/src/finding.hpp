@@ -74,6 +74,9 @@ struct FindRoot {
 
 [[nodiscard]] WalkOptions walk_options(const FindArgs& args);
 
+/// Notes that what is below the root may be hidden, where nothing was found.
+void tell_if_hidden(const Place& place, FindEntry& entry);
+
 /// "[note]" lines.
 void append_notes(std::string& text, const FindEntry& entry);
 

@@ -96,7 +96,7 @@ class Translator {
     const std::size_t begin = at_;
     at_ = std::min(pattern_.find_first_not_of('*', at_), pattern_.size());
     const bool several = at_ - begin > 1;
-    const bool bounded = (begin == 0 || pattern_[begin - 1] == '/') &&
+    const bool bounded = (begin == 0 || pattern_[begin - 1] == '/' || is_head(begin)) &&
                          (at_ == pattern_.size() || pattern_[at_] == '/');
     if (!options_.pathname || (several && bounded && at_ == pattern_.size())) {
       out_ += "(?s:.*)";
@@ -106,6 +106,11 @@ class Translator {
     } else {
       out_ += "[^/]*";
     }
+  }
+
+  /// All before is compared letter by letter.
+  [[nodiscard]] bool is_head(std::size_t end) const {
+    return options_.head_apart && pattern_.substr(0, end).find_first_of("*?[\\") == pattern_.npos;
   }
 
   /// One member of a bracket, an escape resolved; false at the pattern's end.

@@ -16,7 +16,10 @@ namespace bawn::files {
 
 struct GlobOptions {
   bool pathname = true;  ///< `*` and `?` do not match '/', and `**` does between slashes
-  bool braces = false;   ///< `{a,b}` is a choice, as ripgrep has it and git does not
+  /// What comes before the first special letter is compared by itself, as git does for ignore
+  /// rules: a `**` behind it counts as one at the beginning.
+  bool head_apart = false;
+  bool braces = false;  ///< `{a,b}` is a choice, as ripgrep has it and git does not
 };
 
 /// A compiled pattern. Matching takes time linear in the path.

@@ -37,6 +37,7 @@ IgnoreRules IgnoreRules::parse(std::string_view text) {
   }
   for (const std::string_view whole : split_lines(text)) {
     std::string_view line = without_line_end(whole);
+    line = line.substr(0, line.find('\0'));  // where git's own string ends
     if (line.empty() || line.starts_with('#')) {
       continue;
     }
@@ -50,7 +51,7 @@ IgnoreRules IgnoreRules::parse(std::string_view text) {
     if (line.empty()) {
       continue;
     }
-    if (auto glob = Glob::compile(line, {.pathname = !base_name})) {
+    if (auto glob = Glob::compile(line, {.pathname = !base_name, .head_apart = true})) {
       rules.rules_.push_back({*std::move(glob), negative, directory_only, base_name});
     }
   }

@@ -66,6 +66,9 @@ std::string left_behind(const Place& place, const Journal::Step& step) {
           },
           [&](const Journal::Moded& done) {
             return shown_path(place, done.path) + " has the new mode";
+          },
+          [&](const Journal::DirectoryGone& done) {
+            return "the directory " + shown_path(place, done.path) + " is gone";
           }},
       step);
 }
@@ -108,7 +111,11 @@ Result<> set_mtime(int fd, std::int64_t mtime_ns) {
 
 void remove_directories(const contract::Context& context, const Place& place, std::string directory,
                         int count) {
-  for (; count > 0 && place.files->remove_directory(context, directory); --count) {
+  for (; count > 0; --count) {
+    const auto removed = place.files->remove_directory(context, directory);
+    if (!removed && removed.error().code() != ErrorCode::NotFound) {
+      return;
+    }
     directory = directory_of(directory);
   }
 }
@@ -147,6 +154,16 @@ Result<> Journal::undo(const contract::Context& context, Step& step) const {
                  [&](Moded& done) -> Result<> {
                    (void)BAWN_TRY(files.set_mode(context, done.path, done.mode));
                    return {};
+                 },
+                 [&](DirectoryGone& done) -> Result<> {
+                   using Links = sandbox::FileAgent::Links;
+                   const auto now = files.status(context, done.path, Links::Keep);
+                   if (now && now->type == sandbox::FileType::Directory) {
+                     return {};
+                   }
+                   (void)BAWN_TRY(files.make_directory(context, done.path, {.parents = true}));
+                   (void)BAWN_TRY(files.set_mode(context, done.path, done.mode));
+                   return {};
                  }},
       step);
 }
@@ -154,14 +171,20 @@ Result<> Journal::undo(const contract::Context& context, Step& step) const {
 Error Journal::take_back(const contract::Context& context, Error why) {
   std::vector<std::string> stuck;
   const contract::Context lasting = context.detached();
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    if (!undo(lasting, *step)) {
-      stuck.push_back(left_behind(place_, *step));
+  // Directories that were made stand where the files were that went first.
+  const auto first = steps_.begin() + static_cast<std::ptrdiff_t>(first_steps_);
+  const auto take = [&](auto from, auto to) {
+    for (auto step = from; step != to; ++step) {
+      if (!undo(lasting, *step)) {
+        stuck.push_back(left_behind(place_, *step));
+      }
     }
-  }
+  };
+  take(steps_.rbegin(), std::make_reverse_iterator(first));
   for (auto made = directories_.rbegin(); made != directories_.rend(); ++made) {
     remove_directories(lasting, place_, made->path, made->count);
   }
+  take(std::make_reverse_iterator(first), steps_.rend());
   const bool was_empty = steps_.empty();
   steps_.clear();
   directories_.clear();

@@ -47,10 +47,16 @@ class Journal {
     std::string path;
     std::uint32_t mode;  ///< that it had
   };
-  using Step = std::variant<Replaced, Made, Removed, Renamed, Moded>;
+  struct DirectoryGone {
+    std::string path;
+    std::uint32_t mode;  ///< that it had
+  };
+  using Step = std::variant<Replaced, Made, Removed, Renamed, Moded, DirectoryGone>;
 
   Journal(const Place& place) : place_(place) {}
   void add(Step step) { steps_.push_back(std::move(step)); }
+  /// What was added so far went before any directory was made.
+  void end_first_steps() { first_steps_ = steps_.size(); }
   /// The last `count` directories of `directory` were made on the way.
   void add_directories(std::string directory, int count);
 
@@ -69,6 +75,7 @@ class Journal {
   };
   const Place& place_;
   std::vector<Step> steps_;
+  std::size_t first_steps_ = 0;
   std::vector<Directories> directories_;
 };
 

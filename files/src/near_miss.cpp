@@ -2,14 +2,12 @@
 
 #include "diff.hpp"
 #include "lines.hpp"
-#include "utf8.hpp"
+#include "text_forms.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bitset>
-#include <cctype>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -23,65 +21,18 @@ constexpr std::size_t kMaxWantedLines = 400;
 constexpr std::size_t kMaxFuzzyLines = 40'000;
 constexpr std::size_t kMaxDiffBytes = 4096;
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
-}
-
-/// Without any white space.
-std::string squeezed(std::string_view line) {
-  std::string out;
-  std::copy_if(line.begin(), line.end(), std::back_inserter(out),
-               [](char c) { return !is_blank(c); });
-  return out;
-}
-
-/// Typographic quotes, dashes and blanks as their plain ASCII.
-std::string plain_marks(std::string_view text) {
-  static constexpr std::array<std::pair<char32_t, std::string_view>, 16> kPlain = {
-      {{0x2018, "'"},
-       {0x2019, "'"},
-       {0x201A, "'"},
-       {0x201B, "'"},
-       {0x201C, "\""},
-       {0x201D, "\""},
-       {0x201E, "\""},
-       {0x00AB, "\""},
-       {0x00BB, "\""},
-       {0x2010, "-"},
-       {0x2011, "-"},
-       {0x2012, "-"},
-       {0x2013, "-"},
-       {0x2014, "-"},
-       {0x00A0, " "},
-       {0x2026, "..."}}};
-  std::string out;
-  while (!text.empty()) {
-    const CodePoint next = next_code_point(text);
-    const auto* const found = std::find_if(
-        kPlain.begin(), kPlain.end(), [&](const auto& pair) { return pair.first == next.point; });
-    const std::size_t size = next.size == 0 ? 1 : next.size;
-    out.append(found != kPlain.end() && next.size != 0 ? found->second : text.substr(0, size));
-    text.remove_prefix(size);
-  }
-  return out;
-}
-
-std::string folded(std::string_view line) {
-  std::string out = squeezed(plain_marks(line));
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return out;
-}
-
 using Lines = std::vector<std::string_view>;
 
 /// The start of the window that most of the wanted lines vote for; none without any equal line.
 std::optional<std::size_t> by_votes(const Lines& lines, const Lines& wanted) {
+  // Of a brace alone there are many; where there is nothing else it must do.
+  const bool any_long = std::any_of(wanted.begin(), wanted.end(),
+                                    [](std::string_view line) { return folded(line).size() >= 2; });
+  const std::size_t least = any_long ? 2 : 1;
   std::unordered_map<std::string, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     std::string form = folded(wanted[i]);
-    if (form.size() >= 2) {
+    if (form.size() >= least) {
       places[std::move(form)].push_back(i);
     }
   }
@@ -101,6 +52,30 @@ std::optional<std::size_t> by_votes(const Lines& lines, const Lines& wanted) {
   const auto best = std::max_element(
       votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return best == votes.end() ? std::nullopt : std::optional(best->first);
+}
+
+/// The place that differs in line ends alone; for texts of blanks, which have nothing to vote by.
+std::optional<std::size_t> by_line_ends(std::string_view text, std::string_view wanted) {
+  if (text.find('\r') == std::string_view::npos && wanted.find('\r') == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string plain = with_lf(text);
+  const std::size_t at = plain.find(with_lf(wanted));
+  return at == std::string::npos ? std::nullopt : std::optional(line_number_at(plain, at) - 1);
+}
+
+/// The first line with the wanted one somewhere in it.
+std::optional<std::size_t> by_part(const Lines& lines, const Lines& wanted) {
+  const std::string form = wanted.size() == 1 ? folded(wanted.front()) : std::string();
+  if (form.size() < 2) {
+    return std::nullopt;
+  }
+  for (std::size_t at = 0; at < std::min(lines.size(), kMaxFuzzyLines); ++at) {
+    if (folded(lines[at]).find(form) != std::string::npos) {
+      return at;
+    }
+  }
+  return std::nullopt;
 }
 
 using Pairs = std::bitset<4096>;
@@ -143,38 +118,6 @@ std::optional<std::size_t> by_likeness(const Lines& lines, const Lines& wanted) 
   return place && *place >= index ? std::optional(*place - index) : std::nullopt;
 }
 
-std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
-  std::string out;
-  for (std::size_t at = text.find(from); at != std::string_view::npos; at = text.find(from)) {
-    out.append(text.substr(0, at)).append(to);
-    text.remove_prefix(at + from.size());
-  }
-  return out.append(text);
-}
-
-std::string trimmed_ends(std::string_view text) {
-  std::string out;
-  for (std::string_view line : split_lines(text)) {
-    while (!line.empty() && is_blank(line.back())) {
-      line.remove_suffix(1);
-    }
-    out.append(line);
-    out += '\n';
-  }
-  return out;
-}
-
-std::string untabbed(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\t';
-    if (!blank || out.empty() || out.back() != ' ') {
-      out += blank ? ' ' : c;
-    }
-  }
-  return out;
-}
-
 /// Whether `wanted` is within `here` after the same change to both.
 template <class Form>
 bool same_under(std::string_view here, std::string_view wanted, const Form& form) {
@@ -195,8 +138,13 @@ std::optional<std::string> without_numbers(std::string_view text) {
   return bare;
 }
 
+/// What a wanted text has that is not seen; U+FFFD may be the file's own only by chance.
+std::string unwritable_or_mark(std::string_view wanted) {
+  const std::string what = unwritable_part(wanted);
+  return what.empty() ? "U+FFFD" : what;
+}
+
 std::string reason_of(std::string_view here, std::string_view wanted, std::string_view name) {
-  const auto lf = [](std::string_view text) { return replaced(text, "\r\n", "\n"); };
   if (here.find(wanted) != std::string_view::npos) {
     return wanted.ends_with('\n')
                ? "only white space at the start of a line differs"
@@ -206,10 +154,19 @@ std::string reason_of(std::string_view here, std::string_view wanted, std::strin
     return fmt::format("only the last newline differs: the file ends without one, {} with one",
                        name);
   }
-  if (same_under(here, wanted, lf)) {
+  if (same_under(here, wanted, with_lf)) {
     return here.find("\r\n") != std::string_view::npos
                ? "only line ends differ: the file has CRLF there"
                : fmt::format("only line ends differ: {} has CRLF", name);
+  }
+  if (same_under(here, wanted, writable_part)) {
+    const std::string what = unwritable_part(here);
+    return what.empty()
+               ? fmt::format("{} has {} that the file has not", name, unwritable_or_mark(wanted))
+               : fmt::format(
+                     "the file has {} there; leave them out of {}, or change that place "
+                     "with a command",
+                     what, name);
   }
   if (same_under(here, wanted, trimmed_ends)) {
     return "only white space at line ends differs";
@@ -286,7 +243,13 @@ std::optional<NearMiss> find_near_miss(std::string_view text, std::string_view w
   if (lines.empty() || wanted_lines.empty()) {
     return std::nullopt;
   }
-  auto start = by_votes(lines, wanted_lines);
+  auto start = by_line_ends(text, wanted);
+  if (!start) {
+    start = by_votes(lines, wanted_lines);
+  }
+  if (!start) {
+    start = by_part(lines, wanted_lines);
+  }
   if (!start) {
     start = by_likeness(lines, wanted_lines);
   }
@@ -313,7 +276,10 @@ std::string describe_near_miss(std::string_view text, std::string_view wanted) {
   }
   const auto miss = find_near_miss(text, wanted);
   if (!miss) {
-    return ", nor anything like it; read the file again";
+    return wanted.find("\xEF\xBF\xBD") == std::string_view::npos
+               ? ", nor anything like it; read the file again"
+               : ": it has U+FFFD, which is shown for bytes that are not UTF-8; leave such places "
+                 "out of it, or change them with a command";
   }
   const std::string place = miss->first_line == miss->last_line
                                 ? fmt::format("line {}", miss->first_line)

@@ -1,5 +1,6 @@
 #include "patch_plan.hpp"
 
+#include "paths.hpp"
 #include "text_encoding.hpp"
 
 #include <fmt/format.h>
@@ -24,21 +25,30 @@ class Planner {
       if (file.kind == Kind::Delete || file.kind == Kind::Rename) {
         leaving_.insert(file.old_path);
       }
+      if (file.kind == Kind::Rename) {
+        renamed_.insert(file.old_path);
+      }
     }
     for (const FilePatch& file : patch_.files) {
       BAWN_TRY(plan(file));
     }
     find_moves();
     for (const std::string& path : order_) {
+      BAWN_TRY(check_no_file_above(path));
+    }
+    for (const std::string& path : order_) {
       State& state = states_.at(path);
       if (const auto move = moves_.find(path); move != moves_.end()) {
         plan_.changes.push_back({.path = path,
                                  .before = states_.at(move->second).before,
                                  .after = std::move(state.now),
-                                 .from = move->second});
+                                 .from = move->second,
+                                 .patch_line = state.patch_line});
       } else if (state.before != state.now && !moved_.contains(path)) {
-        plan_.changes.push_back(
-            {.path = path, .before = state.before, .after = std::move(state.now)});
+        plan_.changes.push_back({.path = path,
+                                 .before = state.before,
+                                 .after = std::move(state.now),
+                                 .patch_line = state.patch_line});
       }
     }
     return std::move(plan_);
@@ -48,10 +58,25 @@ class Planner {
   struct State {
     std::optional<FileContent> before;
     std::optional<FileContent> now;
+    std::size_t patch_line = 0;
   };
 
+  Result<> check_no_file_above(const std::string& path) const {
+    const State& state = states_.at(path);
+    for (std::size_t end = path.rfind('/'); state.now && end != std::string::npos && end != 0;
+         end = path.rfind('/', end - 1)) {
+      const auto above = states_.find(path.substr(0, end));
+      if (above != states_.end() && above->second.now) {
+        return patch_error(state.patch_line,
+                           fmt::format("{}: {} is a file and no directory", path, above->first));
+      }
+    }
+    return {};
+  }
+
   /// Renames after which the old name is free and before which the new one was: there the file can
-  /// be renamed. In swaps and chains the names stay and their contents change.
+  /// be renamed. In swaps and chains the names stay and their contents change, and a file whose own
+  /// name becomes a directory goes and comes.
   void find_moves() {
     for (const PatchedFile& file : plan_.files) {
       if (file.kind != Kind::Rename || file.from.empty()) {
@@ -59,8 +84,9 @@ class Planner {
       }
       const State& from = states_.at(file.from);
       const State& to = states_.at(file.path);
-      if (from.before && !from.now && !to.before && to.now && moved_.insert(file.from).second &&
-          !moves_.emplace(file.path, file.from).second) {
+      const bool crossed = lies_below(file.path, file.from) || lies_below(file.from, file.path);
+      if (!crossed && from.before && !from.now && !to.before && to.now &&
+          moved_.insert(file.from).second && !moves_.emplace(file.path, file.from).second) {
         moved_.erase(file.from);
       }
     }
@@ -71,26 +97,31 @@ class Planner {
     return patch_error(file.patch_line, fmt::format("{}: {}", path, problem));
   }
 
-  Result<State*> state_of(const std::string& path) {
+  Result<State*> state_of(const std::string& path, std::size_t patch_line) {
     const auto known = states_.find(path);
     if (known != states_.end()) {
       return &known->second;
     }
-    auto content = BAWN_TRY(read_(path));
+    auto content = read_(path);
+    if (!content) {
+      return std::unexpected(content.error().wrap(fmt::format("patch line {}", patch_line)));
+    }
     order_.push_back(path);
     State& state = states_[path];
-    state.before = content;
-    state.now = std::move(content);
+    state.before = *content;
+    state.now = *std::move(content);
+    state.patch_line = patch_line;
     return &state;
   }
 
   Result<> plan(const FilePatch& file) {
-    State* from = BAWN_TRY(state_of(file.old_path));
+    State* from = BAWN_TRY(state_of(file.old_path, file.patch_line));
     const bool moves = file.kind == Kind::Rename || file.kind == Kind::Copy;
     PatchedFile done{.kind = file.kind, .path = file.new_path, .from = {}, .places = {}};
     FileContent base;
     if (file.kind == Kind::Add) {
-      if (from->now) {
+      // In git's form a rename further down may give the name free.
+      if (from->now && (patch_.marked || !renamed_.contains(file.new_path))) {
         return error(file, file.new_path, "the file exists already");
       }
     } else {
@@ -119,7 +150,7 @@ class Planner {
       from->now.reset();
     } else if (moves && file.new_path != file.old_path) {
       done.from = file.old_path;
-      State* to = BAWN_TRY(state_of(file.new_path));
+      State* to = BAWN_TRY(state_of(file.new_path, file.patch_line));
       if (to->now && (patch_.marked || !leaving_.contains(file.new_path))) {
         return error(file, file.new_path, "the file exists already");
       }
@@ -162,6 +193,7 @@ class Planner {
   const ReadContent& read_;
   ApplyOptions options_;
   std::set<std::string> leaving_;
+  std::set<std::string> renamed_;
   std::map<std::string, State> states_;
   std::vector<std::string> order_;
   std::map<std::string, std::string> moves_;  ///< new path, old path

@@ -31,6 +31,7 @@ struct PathChange {
   std::optional<FileContent> after;
   /// The file itself moves here from this path, where nothing is left; `before` is that file's.
   std::optional<std::string> from{};
+  std::size_t patch_line = 0;  ///< of the first part of the patch about it
 };
 
 /// One file's part of the patch, for the report.
@@ -49,7 +50,8 @@ struct PatchPlan {
 /// Applies the patch to what `read` gives. A path may occur several times: later parts see what
 /// earlier ones made of it; renames and copies of git's form start from the files as they were.
 ///
-/// Errors: InvalidArgument, "patch line N: PATH: …"; those of `read`.
+/// A file and one below it cannot both be there afterwards. Errors: InvalidArgument, "patch line N:
+/// PATH: …"; those of `read`, behind "patch line N".
 [[nodiscard]] Result<PatchPlan> plan_patch(const Patch& patch, const ReadContent& read,
                                            const ApplyOptions& options);
 

@@ -23,12 +23,27 @@ Result<std::string> absolute_path(const Place& place, std::string_view path) {
   return place.workspace + "/" + std::string(path.starts_with("./") ? path.substr(2) : path);
 }
 
+Result<std::string> file_path(const Place& place, std::string_view path) {
+  if (path.ends_with('/')) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          std::string(path) +
+                              " ends with a slash, so it can only be a directory; leave the slash "
+                              "out to name a file (list_files shows what a directory holds)");
+  }
+  return absolute_path(place, path);
+}
+
 std::string normal_path(std::string_view absolute) {
   std::string normal = std::filesystem::path(absolute).lexically_normal();
   while (normal.size() > 1 && normal.ends_with('/')) {
     normal.pop_back();
   }
   return normal;
+}
+
+bool lies_below(std::string_view path, std::string_view directory) {
+  return path.size() > directory.size() + 1 && path.starts_with(directory) &&
+         path[directory.size()] == '/';
 }
 
 std::string shown_path(const Place& place, std::string_view absolute) {

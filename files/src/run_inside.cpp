@@ -50,8 +50,8 @@ bool drain(int fd, std::string& into) {
 
 class Reading {
  public:
-  Reading(os::UniqueFd out, os::UniqueFd err, std::size_t most, KeepLine keep)
-      : out_(std::move(out)), err_(std::move(err)), most_(most), keep_(keep) {}
+  Reading(os::UniqueFd out, os::UniqueFd err, const KeepOutput& output)
+      : out_(std::move(out)), err_(std::move(err)), output_(output) {}
 
   Result<> run(const contract::Context& context, InsideRun& result) {
     std::array<pollfd, 2> polled = {pollfd{out_.get(), POLLIN, 0}, pollfd{err_.get(), POLLIN, 0}};
@@ -63,15 +63,15 @@ class Reading {
       if (polled[1].fd >= 0 && polled[1].revents != 0 && !drain(err_.get(), result.err)) {
         polled[1].fd = -1;
       }
-      if (keep_ != nullptr) {
+      if (output_.keep != nullptr) {
         drop_lines(result.out);
       }
       if (result.err.size() > kMaxErrors) {
         result.err.resize(kMaxErrors);
       }
-      if (result.out.size() > most_) {
+      if (result.out.size() > output_.most) {
         result.cut = true;
-        result.out.resize(result.out.rfind('\n', most_) + 1);
+        result.out.resize(result.out.rfind(output_.end, output_.most) + 1);
         return {};
       }
     }
@@ -82,10 +82,10 @@ class Reading {
   /// Takes away the whole lines since the last time that are not kept.
   void drop_lines(std::string& out) {
     std::size_t line = kept_;
-    std::size_t end = out.find('\n', searched_);
-    for (; end != std::string::npos; end = out.find('\n', line)) {
+    std::size_t end = out.find(output_.end, searched_);
+    for (; end != std::string::npos; end = out.find(output_.end, line)) {
       const std::size_t size = end + 1 - line;
-      if (keep_(std::string_view(out).substr(line, size))) {
+      if (output_.keep(std::string_view(out).substr(line, size))) {
         std::memmove(out.data() + kept_, out.data() + line, size);
         kept_ += size;
       }
@@ -97,8 +97,7 @@ class Reading {
 
   os::UniqueFd out_;
   os::UniqueFd err_;
-  std::size_t most_;
-  KeepLine keep_;
+  KeepOutput output_;
   std::size_t kept_ = 0;      ///< bytes of lines that are kept
   std::size_t searched_ = 0;  ///< where the search for the next newline goes on
 };
@@ -107,7 +106,7 @@ class Reading {
 
 Result<InsideRun> run_inside(const contract::Context& context, const Place& place,
                              std::vector<std::string> argv, const std::string& directory,
-                             std::size_t most, KeepLine keep) {
+                             const KeepOutput& output) {
   os::Pipe out = BAWN_TRY(output_pipe());
   os::Pipe err = BAWN_TRY(output_pipe());
   sandbox::SpawnSpec spec;
@@ -119,8 +118,7 @@ Result<InsideRun> run_inside(const contract::Context& context, const Place& plac
   const auto child = BAWN_TRY(place.warden->spawn(std::move(spec)));
   BAWN_TRY(child->go());
   InsideRun result;
-  const auto read =
-      Reading(std::move(out.read), std::move(err.read), most, keep).run(context, result);
+  const auto read = Reading(std::move(out.read), std::move(err.read), output).run(context, result);
   result.late = !read && read.error().is(ErrorCode::DeadlineExceeded);
   if (!read || result.cut) {
     sandbox::SignalTarget target;

@@ -24,14 +24,21 @@ struct InsideRun {
 /// Says of a line that was printed, with its newline, whether it is kept.
 using KeepLine = bool (*)(std::string_view line);
 
-/// Runs argv in `directory` without input and keeps what it prints, at most `most` bytes; with
-/// `keep`, only those lines.
+/// What is kept of an output: at most `most` bytes of whole lines, which `end` ends; with `keep`
+/// only those that it keeps.
+struct KeepOutput {
+  std::size_t most = 0;
+  KeepLine keep = nullptr;
+  char end = '\n';
+};
+
+/// Runs argv in `directory` without input and keeps what it prints. At the context's deadline the
+/// program is ended, and what it printed until then is kept.
 ///
 /// Errors: those of the spawn; Cancelled, when the program is ended.
 /// Blocking: until it ends.
 [[nodiscard]] Result<InsideRun> run_inside(const contract::Context& context, const Place& place,
                                            std::vector<std::string> argv,
-                                           const std::string& directory, std::size_t most,
-                                           KeepLine keep = nullptr);
+                                           const std::string& directory, const KeepOutput& output);
 
 }  // namespace bawn::files

@@ -46,20 +46,26 @@ struct SearchResult {
   std::vector<std::string> notes;
 };
 
-/// Searches the files below `root`, or in `only` (relative to it), or the file `root`.
+/// Where to search.
+struct SearchScope {
+  std::string root;  ///< absolute
+  bool root_is_file = false;
+  /// Only these files, relative to the root; null: all that walking finds.
+  const std::vector<std::string>* only = nullptr;
+};
+
+/// Searches with rg, or where that cannot be had by reading.
 ///
 /// Errors: InvalidArgument for a pattern that does not compile, with the reason; those of walking
-/// and of run_inside; DeadlineExceeded where nothing was found until then.
+/// and of run_inside. At the deadline it ends with what it has found.
 [[nodiscard]] Result<SearchResult> search_by_rg(const contract::Context& context,
-                                                const Place& place, const std::string& root,
-                                                bool root_is_file,
-                                                const std::vector<std::string>* only,
+                                                const Place& place, const SearchScope& scope,
                                                 const SearchQuery& query);
+/// The same by reading each file. `why` goes into the note about it.
 [[nodiscard]] Result<SearchResult> search_by_reading(const contract::Context& context,
-                                                     const Place& place, const std::string& root,
-                                                     bool root_is_file,
-                                                     const std::vector<std::string>* only,
-                                                     const SearchQuery& query);
+                                                     const Place& place, const SearchScope& scope,
+                                                     const SearchQuery& query,
+                                                     const std::string& why);
 
 /// The globs of a file type, for reading; none for one that is not known here.
 [[nodiscard]] const std::vector<std::string>* globs_of_type(std::string_view type);

@@ -1,8 +1,8 @@
-#include "finder.hpp"
 #include "glob.hpp"
 #include "lines.hpp"
 #include "load.hpp"
 #include "paths.hpp"
+#include "rg.hpp"
 #include "search.hpp"
 #include "text_encoding.hpp"
 #include "utf8.hpp"
@@ -167,6 +167,8 @@ Result<std::vector<std::string>> files_to_search(const contract::Context& contex
                                                  const SearchQuery& query, SearchResult& result) {
   auto walk = BAWN_TRY(walk_files(context, place, root, query.walk));
   result.notes = std::move(walk.notes);
+  result.notes.resize(std::min<std::size_t>(result.notes.size(), 10));
+  result.late = walk.late;
   return std::move(walk.files);
 }
 
@@ -228,26 +230,27 @@ const std::vector<std::string>* globs_of_type(std::string_view type) {
 }
 
 Result<SearchResult> search_by_reading(const contract::Context& context, const Place& place,
-                                       const std::string& root, bool root_is_file,
-                                       const std::vector<std::string>* only,
-                                       const SearchQuery& query) {
+                                       const SearchScope& scope, const SearchQuery& query,
+                                       const std::string& why) {
   SearchResult result;
   result.by_rg = false;
   const auto regex = BAWN_TRY(compile(query));
+  const std::string& root = scope.root;
   std::vector<std::string> files;
-  if (root_is_file) {
+  if (scope.root_is_file) {
     files.push_back(root.substr(root.rfind('/') + 1));
-  } else if (only != nullptr) {
-    files = *only;
+  } else if (scope.only != nullptr) {
+    files = *scope.only;
   } else {
     files = BAWN_TRY(files_to_search(context, place, root, query, result));
   }
-  if (!root_is_file) {
+  result.notes.push_back(no_rg_note(why));
+  if (!scope.root_is_file) {
     BAWN_TRY(keep_types(files, query.walk.types));
   }
-  const std::string directory = root_is_file  ? root.substr(0, root.rfind('/'))
-                                : root == "/" ? ""
-                                              : root;
+  const std::string directory = scope.root_is_file ? root.substr(0, root.rfind('/'))
+                                : root == "/"      ? ""
+                                                   : root;
   std::size_t kept = 0;
   for (const std::string& name : files) {
     if (context.ended_at(contract::Context::Clock::now()) && !context.cancelled()) {
@@ -255,9 +258,9 @@ Result<SearchResult> search_by_reading(const contract::Context& context, const P
       break;
     }
     auto loaded = load_file(context, place, directory + "/" + name,
-                            root_is_file ? kMaxNamedFile : query.walk.max_file_bytes);
+                            scope.root_is_file ? kMaxNamedFile : query.walk.max_file_bytes);
     if (!loaded) {
-      if (context.cancelled() || root_is_file) {
+      if (context.cancelled() || scope.root_is_file) {
         return std::unexpected(loaded.error());
       }
       if (result.notes.size() < 10) {

@@ -1,16 +1,14 @@
 #include "bawn/contract/json.hpp"
 #include "denial.hpp"
-#include "finder.hpp"
 #include "lines.hpp"
 #include "paths.hpp"
-#include "run_inside.hpp"
+#include "rg.hpp"
 #include "search.hpp"
 #include "utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <set>
 
@@ -228,12 +226,12 @@ std::vector<std::vector<std::string>> batches(const std::string& root,
 }  // namespace
 
 Result<SearchResult> search_by_rg(const contract::Context& context, const Place& place,
-                                  const std::string& root, bool root_is_file,
-                                  const std::vector<std::string>* only, const SearchQuery& query) {
+                                  const SearchScope& scope, const SearchQuery& query) {
   SearchResult result;
-  RgReader reader(root, root_is_file);
-  auto runs =
-      only != nullptr ? batches(root, *only) : std::vector<std::vector<std::string>>{{root}};
+  const std::string& root = scope.root;
+  RgReader reader(root, scope.root_is_file);
+  auto runs = scope.only != nullptr ? batches(root, *scope.only)
+                                    : std::vector<std::vector<std::string>>{{root}};
   if (runs.empty()) {
     runs.push_back({"/dev/null"});  // so that a bad pattern is told where no file is chosen, too
   }
@@ -241,16 +239,14 @@ Result<SearchResult> search_by_rg(const contract::Context& context, const Place&
   for (const auto& names : runs) {
     auto argv = arguments_of(query);
     argv.insert(argv.end(), names.begin(), names.end());
-    const auto run = run_inside(context, place, std::move(argv), place.workspace, left,
-                                query.only_counts ? shows_no_line : nullptr);
+    const auto run =
+        run_inside(context, place, std::move(argv), place.workspace,
+                   {.most = left, .keep = query.only_counts ? shows_no_line : nullptr});
     if (!run) {
       return std::unexpected(explained(place, root, Access::Read, run.error()));
     }
-    if (run->exec_errno == ENOENT) {
-      return search_by_reading(context, place, root, root_is_file, only, query);
-    }
-    if (run->exec_errno != 0) {
-      return std::unexpected(Error::from_errno(run->exec_errno, "execve", "cannot start rg"));
+    if (const auto why = why_no_rg(*run)) {
+      return search_by_reading(context, place, scope, query, *why);
     }
     // 2 without its last line is an error of the pattern or the type; with it, of some files.
     if (run->exit_code == 2 && run->err.starts_with(root + ": ")) {  // of the directory itself

@@ -189,6 +189,53 @@ std::optional<DecodedText> decode_text(std::string bytes) {
   return with_style(std::move(bytes), Encoding::Utf8, survey.invalid_bytes);
 }
 
+std::optional<TextStyle> style_of(std::string_view bytes) {
+  if (bytes.starts_with(kUtf16LeMark) || bytes.starts_with(kUtf16BeMark)) {
+    const auto decoded = decode_text(std::string(bytes));
+    return decoded ? std::optional(decoded->style) : std::nullopt;
+  }
+  if (looks_binary(bytes) || bytes.find('\0') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const bool marked = bytes.starts_with(kUtf8Mark);
+  const Utf8Survey survey = survey_utf8(bytes);
+  const bool foreign = !marked && survey.invalid_bytes > survey.multibyte;
+  return TextStyle{.encoding = marked    ? Encoding::Utf8Bom
+                               : foreign ? Encoding::Latin1
+                                         : Encoding::Utf8,
+                   .ending = line_ending_of(bytes),
+                   .final_newline = bytes.empty() || bytes.ends_with('\n'),
+                   .invalid_bytes = foreign ? 0 : survey.invalid_bytes};
+}
+
+std::string style_change(std::string_view before, std::string_view after) {
+  const auto old = style_of(before);
+  const auto now = style_of(after);
+  if (!old || !now || before.empty() || after.empty()) {
+    return {};
+  }
+  const auto is_ascii = [](std::string_view bytes) {
+    return std::all_of(bytes.begin(), bytes.end(),
+                       [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  };
+  // Without letters beyond ASCII these two are the same bytes.
+  const auto plain = [](Encoding encoding) {
+    return encoding == Encoding::Utf8 || encoding == Encoding::Latin1;
+  };
+  std::string text;
+  if (old->encoding != now->encoding &&
+      !(plain(old->encoding) && plain(now->encoding) && (is_ascii(before) || is_ascii(after)))) {
+    text = fmt::format("the encoding was {} and is {} now", to_string(old->encoding),
+                       to_string(now->encoding));
+  }
+  const bool lines = old->ending != LineEnding::None && now->ending != LineEnding::None;
+  if (lines && old->ending != now->ending) {
+    text += fmt::format("{}the line ends were {} and are {} now", text.empty() ? "" : ", ",
+                        to_string(old->ending), to_string(now->ending));
+  }
+  return text;
+}
+
 std::string utf16_for_reading(std::string_view bytes) {
   const bool little = bytes.starts_with(kUtf16LeMark);
   return from_utf16(bytes.substr(std::min(bytes.size(), kUtf16LeMark.size())), little).text;

@@ -38,6 +38,14 @@ struct DecodedText {
 /// Bytes that are mostly not UTF-8 are taken for Latin-1.
 [[nodiscard]] std::optional<DecodedText> decode_text(std::string bytes);
 
+/// The encoding and line ends alone, as decode_text() has them.
+[[nodiscard]] std::optional<TextStyle> style_of(std::string_view bytes);
+
+/// How the style of a file's new content is another one than that of the old: "the encoding was
+/// utf-16le and is utf-8 now"; empty where it is not, or one of them is no text or has nothing to
+/// tell by.
+[[nodiscard]] std::string style_change(std::string_view before, std::string_view after);
+
 /// The text of UTF-16 behind its byte order mark, with U+FFFD for what is ill-formed: to be looked
 /// at, not to be written back.
 [[nodiscard]] std::string utf16_for_reading(std::string_view bytes);

@@ -113,7 +113,7 @@ contract::Outcome edit_file(const ToolSupport& support, const contract::Context&
     return place.error();
   }
   auto made = [&]() -> Result<ChangeEntry> {
-    const std::string path = BAWN_TRY(absolute_path(*place, args.path));
+    const std::string path = BAWN_TRY(file_path(*place, args.path));
     const auto edits = BAWN_TRY(edits_of(args));
     const auto held = BAWN_TRY(support.locks().hold(context, {normal_path(path)}));
     FileChange change;

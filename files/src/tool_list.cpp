@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <chrono>
 
 namespace bawn::files {
 
@@ -20,6 +20,7 @@ struct ListArgs {
   std::string format = "flat";
   bool details = false;
   int limit = 1000;
+  int timeout_seconds = 60;
 
   static constexpr auto describe() {
     return contract::fields(
@@ -35,7 +36,11 @@ struct ListArgs {
         field("details", &ListArgs::details)
             .desc("Size, time and mode of each file")
             .with_default(),
-        field("limit", &ListArgs::limit).desc("Entries at most").with_default().range(1, 100'000));
+        field("limit", &ListArgs::limit).desc("Entries at most").with_default().range(1, 100'000),
+        field("timeout_seconds", &ListArgs::timeout_seconds)
+            .desc("End the listing then and show what was found")
+            .with_default()
+            .range(1, 600));
   }
 };
 
@@ -61,10 +66,13 @@ struct ListedEntry {
 struct ListEntry {
   FindEntry found;
   std::vector<ListedEntry> entries;
+  bool timed_out = false;
 
   static constexpr auto describe() {
     return contract::fields(contract::embed(&ListEntry::found),
-                            field("entries", &ListEntry::entries).desc("Sorted by path"));
+                            field("entries", &ListEntry::entries).desc("Sorted by path"),
+                            field("timed_out", &ListEntry::timed_out)
+                                .desc("timeout_seconds ended it: there may be more"));
   }
 };
 
@@ -181,14 +189,50 @@ std::string text_of(const ListEntry& entry, const ListArgs& args) {
     }
   }
   if (entry.found.total_files == 0) {
-    text += "[no files]\n";
+    text += entry.found.notes.empty() ? "[no files]\n" : "[no files were found; see below]\n";
   }
-  if (entry.found.truncated) {
+  if (entry.entries.size() < entry.found.total_files && entry.found.truncated) {
     text += fmt::format("[{} entries of {} files shown; use globs, depth or a larger limit]\n",
                         entry.entries.size(), entry.found.total_files);
   }
   append_notes(text, entry.found);
   return to_valid_utf8(text);
+}
+
+/// What the listing's own time limit ended is a part; what ends the call is an error.
+Result<Found> find(const contract::Context& context, const Place& place, const ListArgs& args,
+                   const FindRoot& root) {
+  using Clock = contract::Context::Clock;
+  const auto end = Clock::now() + std::chrono::seconds(args.timeout_seconds);
+  auto found = find_files(context.with_deadline(end), place, root.path, walk_options(args.where));
+  if ((!found && !found.error().is(ErrorCode::DeadlineExceeded)) || (found && !found->late)) {
+    return found;
+  }
+  if (context.ended_at(Clock::now())) {
+    return contract::fail(ErrorCode::DeadlineExceeded,
+                          "the deadline passed while files were listed");
+  }
+  if (!found) {
+    found = Found();
+    found->late = true;
+  }
+  return found;
+}
+
+void tell_what_is_missing(const Found& found, const ListArgs& args, ListEntry& entry) {
+  if (found.late) {
+    entry.timed_out = true;
+    entry.found.truncated = true;
+    entry.found.notes.push_back(
+        fmt::format("The listing was ended after {} s and there may be more; name a smaller "
+                    "directory, or raise timeout_seconds",
+                    args.timeout_seconds));
+  }
+  if (found.cut) {
+    entry.found.truncated = true;
+    entry.found.notes.emplace_back(
+        "There are more names than can be held; name a smaller directory");
+  }
 }
 
 contract::Outcome list_files(const ToolSupport& support, const contract::Context& context,
@@ -205,7 +249,7 @@ contract::Outcome list_files(const ToolSupport& support, const contract::Context
                             args.where.path + " is no directory; read_file shows a file");
     }
     entry.found.root = root.path;
-    Found found = BAWN_TRY(find_files(context, *place, root.path, walk_options(args.where)));
+    Found found = BAWN_TRY(find(context, *place, args, root));
     if (!root.globs.empty()) {
       std::erase_if(found.files, [&](const std::string& path) { return !root.globs.keeps(path); });
     }
@@ -213,6 +257,8 @@ contract::Outcome list_files(const ToolSupport& support, const contract::Context
     entry.found.engine = found.by_rg ? "rg" : "walk";
     entry.found.notes = std::move(found.notes);
     add_entries(found.files, args, entry);
+    tell_what_is_missing(found, args, entry);
+    tell_if_hidden(*place, entry.found);
     if (args.details) {
       add_details(context, *place, entry);
     }
@@ -234,6 +280,9 @@ Result<contract::ToolPtr> make_list_tool(const SupportPtr& support) {
                                                          .open_world = false});
   options.output_schema = BAWN_TRY(contract::schema_text_of<ListEntry>());
   options.cli = contract::CliInfo{.group = "files", .operation = "list", .positional = {"path"}};
+  options.resources = [support](const contract::Context& context, std::string_view args) {
+    return support->views(context, args);
+  };
   options.replay = [](const contract::Context&, std::string_view) {
     return contract::Replay::Safe;
   };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 
 namespace bawn::files {
@@ -33,14 +34,15 @@ struct PatchArgs {
                 "Update File: PATH\" (or Add, Delete), hunks of \" \", \"-\" and \"+\" lines after "
                 "\"@@\" lines, \"*** End Patch\""),
         field("directory", &PatchArgs::directory)
-            .desc("Where the patch's paths start. Left out: the workspace"),
+            .desc("Where the patch's paths start, which they do not leave. Left out: the "
+                  "workspace. The marked form may name absolute paths instead"),
         field("fuzz", &PatchArgs::fuzz)
             .desc("Context lines that may differ at each end of a hunk; in the marked form 1 also "
                   "lets white space differ")
             .with_default()
             .range(0, 3),
         field("check_only", &PatchArgs::check_only)
-            .desc("Say what would happen and change nothing")
+            .desc("Say what would happen, refusals included, and change nothing")
             .with_default(),
         field("session", &PatchArgs::session).desc(kSessionHelp));
   }
@@ -83,13 +85,18 @@ constexpr const char* kDescription =
     "Patch), which needs no line numbers. Hunks that fit elsewhere report their offset; fuzz only "
     "when asked for. undo_change takes it back.";
 
-/// A path of git's form must stay below the directory; the wall holds in any case.
+/// Relative paths stay below the directory. Where absolute ones of the marked form may lead is for
+/// the wall to decide, as for every other tool.
 Result<> check_path(const FilePatch& file, const std::string& path, bool marked) {
+  if (path.ends_with('/')) {
+    return patch_error(file.patch_line, path + ": a name that ends with a slash is no file's");
+  }
   const bool climbs = path == ".." || path.starts_with("../") || path.ends_with("/..") ||
                       path.find("/../") != std::string::npos;
   if (climbs || (!marked && path.starts_with('/'))) {
     return patch_error(file.patch_line,
-                       fmt::format("{}: paths of a patch stay below its directory", path));
+                       fmt::format("{}: the paths of a patch stay below its directory{}", path,
+                                   climbs ? "" : "; the form \"*** Begin Patch\" takes others"));
   }
   return {};
 }
@@ -113,6 +120,9 @@ class PatchCall {
         *path = one_spelling(*path);
         names.push_back(absolute(*path));
       }
+      if (file.kind == FilePatch::Kind::Delete || file.kind == FilePatch::Kind::Rename) {
+        leaving_.push_back(file.old_path);
+      }
     }
     const auto held = BAWN_TRY(support_.locks().hold(context_, names));
     PatchPlan plan =
@@ -120,25 +130,11 @@ class PatchCall {
                             {.fuzz = static_cast<unsigned>(args_.fuzz)}));
     PatchEntry entry;
     describe_places(plan, entry);
-    if (args_.check_only) {
-      entry.applied = false;
-      for (const PathChange& change : plan.changes) {
-        ChangedEntry file;
-        file.path = absolute(change.path);
-        file.change = !change.after   ? "removed"
-                      : change.from   ? "renamed"
-                      : change.before ? "edited"
-                                      : "created";
-        if (change.from) {
-          file.from = absolute(*change.from);
-        }
-        entry.changes.files.push_back(std::move(file));
-      }
-    } else {
-      auto changes = BAWN_TRY(changes_of(plan));
-      entry.changes =
-          BAWN_TRY(support_.change(context_, place_, "apply_patch", std::move(changes)));
-    }
+    auto changes = BAWN_TRY(changes_of(plan));
+    entry.applied = !args_.check_only;
+    entry.changes = BAWN_TRY(
+        args_.check_only ? support_.forecast(context_, place_, std::move(changes))
+                         : support_.change(context_, place_, "apply_patch", std::move(changes)));
     name_kinds(plan, entry.changes);
     return entry;
   }
@@ -155,10 +151,22 @@ class PatchCall {
     return whole.starts_with(top) && whole.size() > top.size() ? whole.substr(top.size()) : whole;
   }
 
+  /// Whether the patch itself makes way for this path: it removes a file above it, or those below
+  /// it.
+  [[nodiscard]] bool makes_way(const std::string& path) const {
+    return std::any_of(leaving_.begin(), leaving_.end(), [&](const std::string& leaving) {
+      return lies_below(path, leaving) || lies_below(leaving, path);
+    });
+  }
+
   Result<std::optional<FileContent>> read(const std::string& path) {
     const std::string whole = absolute(path);
     auto status = place_.files->status(context_, whole, sandbox::FileAgent::Links::Keep);
-    if (!status && status.error().code() == ErrorCode::NotFound) {
+    const auto* const failure = status ? nullptr : status.error().find<sandbox::FileFailure>();
+    const bool below_a_file = failure != nullptr && failure->errnum == ENOTDIR;
+    const bool directory = status && status->type == sandbox::FileType::Directory;
+    if ((!status && status.error().code() == ErrorCode::NotFound) ||
+        ((below_a_file || directory) && makes_way(path))) {
       return std::optional<FileContent>();
     }
     if (status && status->type == sandbox::FileType::Symlink) {
@@ -180,9 +188,10 @@ class PatchCall {
     for (PathChange& planned : plan.changes) {
       FileChange change;
       change.path = absolute(planned.path);
+      change.about = fmt::format("patch line {}", planned.patch_line);
       const std::string& source = planned.from.value_or(planned.path);
       if (planned.before) {
-        BAWN_TRY(check_only_name(source));
+        BAWN_TRY(check_only_name(source, planned.patch_line));
         LoadedFile& old = loaded_.at(source);
         change.before = LoadedFile{
             .bytes = std::move(old.bytes), .status = old.status, .attributes = old.attributes};
@@ -213,13 +222,14 @@ class PatchCall {
   }
 
   /// Two names of one file (links on the way, hard links) would each get the other's change lost.
-  Result<> check_only_name(const std::string& path) {
+  Result<> check_only_name(const std::string& path, std::size_t patch_line) {
     const sandbox::FileStatus& status = loaded_.at(path).status;
     const auto [known, is_new] = names_.try_emplace({status.device, status.inode}, path);
     if (!is_new && known->second != path) {
       return contract::fail(
           ErrorCode::InvalidArgument,
-          fmt::format("{} and {} are one file; patch it under one name", known->second, path));
+          fmt::format("patch line {}: {} and {} are one file; patch it under one name", patch_line,
+                      known->second, path));
     }
     return {};
   }
@@ -267,6 +277,7 @@ class PatchCall {
   const Place& place_;
   const PatchArgs& args_;
   std::string directory_;
+  std::vector<std::string> leaving_;  ///< that the patch removes or renames
   std::map<std::string, LoadedFile> loaded_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  ///< by device and inode
 };

@@ -1,5 +1,7 @@
+#include "denial.hpp"
 #include "finder.hpp"
 #include "finding.hpp"
+#include "rg.hpp"
 #include "search.hpp"
 #include "utf8.hpp"
 
@@ -221,9 +223,6 @@ void add_result(SearchResult& result, const SearchArgs& args, SearchEntry& entry
   FindEntry& found = entry.found;
   found.engine = result.by_rg ? "rg" : "walk";
   found.notes = std::move(result.notes);
-  if (!result.by_rg) {
-    found.notes.push_back(no_rg_note());
-  }
   if (result.cut) {
     found.truncated = true;
     found.notes.emplace_back(
@@ -252,18 +251,24 @@ void add_result(SearchResult& result, const SearchArgs& args, SearchEntry& entry
 
 Result<SearchResult> search(const contract::Context& context, const Place& place,
                             const SearchArgs& args, const FindRoot& root) {
-  const bool is_file = root.type != sandbox::FileType::Directory;
   const SearchQuery query = query_of(args);
-  // rg's own --glob would bring ignored files back; names that were chosen here do not.
-  std::optional<Found> chosen;
-  if (!root.globs.empty() && !is_file) {
-    chosen = BAWN_TRY(find_files(context, place, root.path, query.walk));
-    std::erase_if(chosen->files, [&](const std::string& path) { return !root.globs.keeps(path); });
+  SearchScope scope{.root = root.path,
+                    .root_is_file = root.type != sandbox::FileType::Directory,
+                    .only = nullptr};
+  if (root.globs.empty() || scope.root_is_file) {
+    return place.warden == nullptr ? search_by_reading(context, place, scope, query, no_programs())
+                                   : search_by_rg(context, place, scope, query);
   }
-  const std::vector<std::string>* only = chosen ? &chosen->files : nullptr;
-  return place.warden == nullptr || (chosen && !chosen->by_rg)
-             ? search_by_reading(context, place, root.path, is_file, only, query)
-             : search_by_rg(context, place, root.path, is_file, only, query);
+  // rg's own --glob would bring ignored files back; names that were chosen here do not.
+  Found chosen = BAWN_TRY(find_files(context, place, root.path, query.walk));
+  std::erase_if(chosen.files, [&](const std::string& path) { return !root.globs.keeps(path); });
+  scope.only = &chosen.files;
+  auto result =
+      BAWN_TRY(chosen.by_rg ? search_by_rg(context, place, scope, query)
+                            : search_by_reading(context, place, scope, query, chosen.why_no_rg));
+  result.late = result.late || chosen.late;
+  result.cut = result.cut || chosen.cut;
+  return result;
 }
 
 contract::Outcome search_files(const ToolSupport& support, const contract::Context& context,
@@ -276,6 +281,12 @@ contract::Outcome search_files(const ToolSupport& support, const contract::Conte
     SearchEntry entry;
     BAWN_TRY(check_words(args));
     const FindRoot root = BAWN_TRY(find_root(context, *place, args.where));
+    const auto hidden = why_hidden(*place, root.path);
+    if (hidden && root.type == sandbox::FileType::CharacterDevice) {
+      return contract::fail(ErrorCode::PermissionDenied,
+                            fmt::format("{} is hidden here (possibly by the wall, policy {}: {})",
+                                        args.where.path, place->policy.name, *hidden));
+    }
     if (root.type != sandbox::FileType::Directory && root.type != sandbox::FileType::Regular) {
       return contract::fail(ErrorCode::InvalidArgument,
                             fmt::format("{} is {}; only regular files are searched",
@@ -293,6 +304,7 @@ contract::Outcome search_files(const ToolSupport& support, const contract::Conte
       return std::unexpected(result.error());
     }
     add_result(*result, args, entry);
+    tell_if_hidden(*place, entry.found);
     return entry;
   }();
   if (!searched) {
@@ -312,6 +324,9 @@ Result<contract::ToolPtr> make_search_tool(const SupportPtr& support) {
   options.output_schema = BAWN_TRY(contract::schema_text_of<SearchEntry>());
   options.cli =
       contract::CliInfo{.group = "files", .operation = "search", .positional = {"pattern", "path"}};
+  options.resources = [support](const contract::Context& context, std::string_view args) {
+    return support->views(context, args);
+  };
   options.replay = [](const contract::Context&, std::string_view) {
     return contract::Replay::Safe;
   };

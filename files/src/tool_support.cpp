@@ -51,6 +51,7 @@ UnifiedDiff diff_of(const std::string& old_path, const std::string& new_path,
 struct Compared {
   std::optional<std::string> etag;  ///< of the new content
   UnifiedDiff diff;
+  std::string style;  ///< how encoding or line ends changed
 };
 
 Compared compare(const Place& place, const FileChange& change, bool whole) {
@@ -61,6 +62,9 @@ Compared compare(const Place& place, const FileChange& change, bool whole) {
   if (whole) {
     compared.diff = diff_of(shown_path(place, change.from.value_or(change.path)),
                             shown_path(place, change.path), change.before, change.after);
+    if (change.before && change.after) {
+      compared.style = style_change(change.before->bytes, *change.after);
+    }
   }
   return compared;
 }
@@ -145,6 +149,27 @@ bool is_no_change(const FileChange& change, bool whole) {
          (!change.mode || *change.mode == (change.before->status.mode & 0777U));
 }
 
+/// Those that change something; the others are told as they are.
+std::vector<FileChange> real_changes(std::vector<FileChange> changes, bool whole,
+                                     ChangeEntry& entry) {
+  std::vector<FileChange> real;
+  for (FileChange& change : changes) {
+    if (!is_no_change(change, whole)) {
+      real.push_back(std::move(change));
+      continue;
+    }
+    ChangedEntry same;
+    same.path = change.path;
+    same.change = "unchanged";
+    if (change.after) {
+      same.etag = etag_of(*change.after);
+      same.size = change.after->size();
+    }
+    entry.files.push_back(std::move(same));
+  }
+  return real;
+}
+
 }  // namespace
 
 ToolSupport::ToolSupport(std::shared_ptr<Places> places, ToolOptions options,
@@ -180,6 +205,16 @@ std::vector<std::string> ToolSupport::resources(const contract::Context& context
   return {resource_of(context, text_argument(args, "session"), *path)};
 }
 
+std::vector<std::string> ToolSupport::views(const contract::Context& context,
+                                            std::string_view args) const {
+  std::string name = resource_of(context, text_argument(args, "session"),
+                                 text_argument(args, "path").value_or("."));
+  if (name.empty()) {
+    return {};
+  }
+  return {name.ends_with('/') ? name : name + "/"};
+}
+
 std::vector<std::string> ToolSupport::resources_of_change(std::string_view args) const {
   std::vector<std::string> names = undo_->paths_of(text_argument(args, "call").value_or(""));
   for (std::string& name : names) {
@@ -193,21 +228,7 @@ Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const 
                                         const std::string& unseen) const {
   const bool whole = unseen.empty();
   ChangeEntry entry;
-  std::vector<FileChange> real;
-  for (FileChange& change : changes) {
-    if (is_no_change(change, whole)) {
-      ChangedEntry same;
-      same.path = change.path;
-      same.change = "unchanged";
-      if (change.after) {
-        same.etag = etag_of(*change.after);
-        same.size = change.after->size();
-      }
-      entry.files.push_back(std::move(same));
-    } else {
-      real.push_back(std::move(change));
-    }
-  }
+  std::vector<FileChange> real = real_changes(std::move(changes), whole, entry);
   std::vector<Compared> compared;
   std::optional<UndoStore::Stored> stored;
   const auto changed = BAWN_TRY(commit_changes(context, place, real, [&] {
@@ -223,6 +244,10 @@ Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const 
   }));
   UndoChange undo{.call = {}, .session = place.key, .tool = tool, .files = {}};
   for (std::size_t i = 0; i < real.size(); ++i) {
+    if (tool == "write_file" && !compared[i].style.empty()) {
+      entry.notes.push_back(fmt::format("{}: {}; encoding and line_ending \"keep\" keep them",
+                                        shown_path(place, real[i].path), compared[i].style));
+    }
     entry.files.push_back(describe_change(real[i], changed[i], std::move(compared[i])));
     add_notes(entry.notes, shown_path(place, real[i].path), real[i], changed[i]);
     undo.files.push_back(undo_of(real[i], changed[i], entry.files.back()));
@@ -235,6 +260,19 @@ Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const 
     entry.notes.push_back(fmt::format(
         "This change cannot be undone: the old content {}.",
         whole ? "is more than is kept, or there was no room for it on the disk" : unseen));
+  }
+  return entry;
+}
+
+Result<ChangeEntry> ToolSupport::forecast(const contract::Context& context, const Place& place,
+                                          std::vector<FileChange> changes) const {
+  ChangeEntry entry;
+  const std::vector<FileChange> real = real_changes(std::move(changes), true, entry);
+  BAWN_TRY(try_changes(context, place, real));
+  for (const FileChange& change : real) {
+    FileChanged changed;
+    changed.target = change.path;
+    entry.files.push_back(describe_change(change, changed, compare(place, change, true)));
   }
   return entry;
 }

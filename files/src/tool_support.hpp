@@ -86,6 +86,10 @@ class ToolSupport {
   /// "file:<path>" of the path argument, so that calls about one file keep their order.
   [[nodiscard]] std::vector<std::string> resources(const contract::Context& context,
                                                    std::string_view args) const;
+  /// The same of a call that looks at what is at a path and below it, and changes nothing: it waits
+  /// for changes there and not for other looks.
+  [[nodiscard]] std::vector<std::string> views(const contract::Context& context,
+                                               std::string_view args) const;
   /// The absolute path, by text, of a path argument of a call.
   [[nodiscard]] std::string resource_of(const contract::Context& context,
                                         const std::optional<std::string>& session,
@@ -99,6 +103,10 @@ class ToolSupport {
   [[nodiscard]] Result<ChangeEntry> change(const contract::Context& context, const Place& place,
                                            const std::string& tool, std::vector<FileChange> changes,
                                            const std::string& unseen = {}) const;
+
+  /// What change() would do, or why it would be refused; changes nothing.
+  [[nodiscard]] Result<ChangeEntry> forecast(const contract::Context& context, const Place& place,
+                                             std::vector<FileChange> changes) const;
 
   /// Text and structure with the session's report.
   template <class Entry>

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace bawn::files {
 
 namespace {
@@ -19,7 +21,10 @@ struct UndoArgs {
     return contract::fields(
         field("call", &UndoArgs::call).desc("Id of the change, such as change-3, from its result"),
         field("force", &UndoArgs::force)
-            .desc("Also when a file has changed since; those later changes are lost")
+            .desc(
+                "Also when a file has changed since, is another one, is gone or there again, or is "
+                "reached by another way; what it holds now is lost. A link, directory or device "
+                "in its place, and a file under the old name of a rename, are never overruled")
             .with_default(),
         field("session", &UndoArgs::session).desc(kSessionHelp));
   }
@@ -38,8 +43,14 @@ constexpr std::uint32_t kBits = 0777;
 class Reversal {
  public:
   Reversal(const ToolSupport& support, const contract::Context& context, const Place& place,
-           bool force)
-      : support_(support), context_(context), place_(place), force_(force) {}
+           const UndoChange& kept, bool force)
+      : support_(support), context_(context), place_(place), force_(force) {
+    for (const UndoFile& file : kept.files) {
+      if (file.after) {
+        made_.push_back(file.target);
+      }
+    }
+  }
 
   Result<FileChange> of(UndoFile file) {
     FileChange change;
@@ -78,9 +89,16 @@ class Reversal {
   [[nodiscard]] std::vector<std::string> take_notes() { return std::move(notes_); }
 
  private:
-  /// The file itself: what a link leads to that was put there since is another one.
+  /// The file itself: what a link leads to that was put there since is another one. A path that the
+  /// change made a directory of, or whose directory it made a file, has none.
   Result<std::optional<LoadedFile>> now_at(const std::string& path) const {
     const auto status = place_.files->status(context_, path, sandbox::FileAgent::Links::Keep);
+    if (std::ranges::any_of(made_, [&](const std::string& made) {
+          return lies_below(path, made) ||
+                 (lies_below(made, path) && status && status->type == sandbox::FileType::Directory);
+        })) {
+      return std::optional<LoadedFile>();
+    }
     if (status && status->type == sandbox::FileType::Symlink) {
       return contract::fail(
           ErrorCode::Busy,
@@ -124,6 +142,7 @@ class Reversal {
   const contract::Context& context_;
   const Place& place_;
   bool force_;
+  std::vector<std::string> made_;  ///< files that are there since
   std::vector<std::string> notes_;
 };
 
@@ -142,7 +161,7 @@ contract::Outcome undo_change(const ToolSupport& support, const contract::Contex
     }
     const auto held = BAWN_TRY(support.locks().hold(context, names));
     std::vector<FileChange> changes;
-    Reversal reversal(support, context, *place, args.force);
+    Reversal reversal(support, context, *place, kept, args.force);
     // Newest first: of a rename the old name comes back before the new one goes.
     for (auto file = kept.files.rbegin(); file != kept.files.rend(); ++file) {
       changes.push_back(BAWN_TRY(reversal.of(std::move(*file))));

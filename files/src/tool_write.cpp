@@ -46,11 +46,11 @@ struct WriteArgs {
             .desc("Permission bits in octal, such as 755. Left out: those of the old file"),
         field("line_ending", &WriteArgs::line_ending)
             .one_of("as_given,keep,lf,crlf")
-            .desc("keep: as the old file has them")
+            .desc("as_given: those of content; keep: as the old file has them")
             .with_default(),
         field("encoding", &WriteArgs::encoding)
             .one_of("utf-8,utf-8-bom,utf-16le,utf-16be,latin-1,keep")
-            .desc("keep: as the old file has it")
+            .desc("utf-8 has no byte order mark; keep: as the old file has it")
             .with_default());
   }
 };
@@ -58,10 +58,12 @@ struct WriteArgs {
 constexpr const char* kDescription =
     "Write a whole file: make it or replace it in one step, so that a reader sees the old content "
     "or the new one and never a mixture. Mode, owner where allowed and attributes of a replaced "
-    "file are kept; a link is written through. if_absent and if_etag guard against overwriting "
-    "what "
-    "you have not seen. Changes within a file are better made with edit_file. undo_change takes it "
-    "back.";
+    "file are kept; a link is written through. Its encoding and line ends are not: the file "
+    "becomes "
+    "UTF-8 without a byte order mark with the line ends of content, and a note says when it was "
+    "something else (encoding and line_ending \"keep\" keep them). if_absent and if_etag guard "
+    "against overwriting what you have not seen. Changes within a file are better made with "
+    "edit_file. undo_change takes it back.";
 
 Result<std::optional<std::uint32_t>> mode_of(const std::optional<std::string>& text) {
   if (!text) {
@@ -133,7 +135,26 @@ Result<Present> present(const ToolSupport& support, const contract::Context& con
                                       args.path));
   }
   return Present{.file = LoadedFile{.bytes = {}, .status = *status},
-                 .unseen = large ? "is too large to keep" : "could not be read"};
+                 .unseen = large ? fmt::format("of {} bytes is too large to keep", status->size)
+                                 : std::string("could not be read")};
+}
+
+/// What can be done about a directory that is missing.
+Error with_advice(const WriteArgs& args, const Error& error) {
+  if (error.code() != ErrorCode::NotFound || args.if_etag) {
+    return error;
+  }
+  const bool leaves = ("/" + args.path).find("/../") != std::string::npos;
+  if (!args.make_parents || leaves) {
+    return Error(ErrorCode::NotFound,
+                 error.message() +
+                     (args.make_parents
+                          ? "; a directory that is missing cannot be left by \"..\", so "
+                            "make_parents makes none here: write the path without it"
+                          : "; make_parents makes missing directories on the way"))
+        .with_cause(error);
+  }
+  return error;
 }
 
 contract::Outcome write_file(const ToolSupport& support, const contract::Context& context,
@@ -143,7 +164,7 @@ contract::Outcome write_file(const ToolSupport& support, const contract::Context
     return place.error();
   }
   const auto made = [&]() -> Result<ChangeEntry> {
-    const std::string path = BAWN_TRY(absolute_path(*place, args.path));
+    const std::string path = BAWN_TRY(file_path(*place, args.path));
     const auto mode = BAWN_TRY(mode_of(args.mode));
     const auto held = BAWN_TRY(support.locks().hold(context, {normal_path(path)}));
     auto now = BAWN_TRY(present(support, context, *place, path, args));
@@ -167,14 +188,7 @@ contract::Outcome write_file(const ToolSupport& support, const contract::Context
     return support.change(context, *place, "write_file", std::move(changes), now.unseen);
   }();
   if (!made) {
-    const bool no_parent =
-        made.error().code() == ErrorCode::NotFound && !args.make_parents && !args.if_etag;
-    return ToolSupport::failure(
-        *place, no_parent ? Error(ErrorCode::NotFound,
-                                  made.error().message() +
-                                      "; make_parents makes missing directories on the way")
-                                .with_cause(made.error())
-                          : made.error());
+    return ToolSupport::failure(*place, with_advice(args, made.error()));
   }
   return support.outcome(*place, to_text(*place, *made), *made);
 }

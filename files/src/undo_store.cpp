@@ -191,6 +191,14 @@ Result<UndoChange> UndoStore::find(const std::string& session, const std::string
     }
     return change;
   }
+  const auto undone = std::ranges::find_if(
+      undone_, [&](const Undone& one) { return one.session == session && one.call == call; });
+  if (undone != undone_.end()) {
+    return contract::fail(
+        ErrorCode::NotFound,
+        fmt::format("{} was undone already, by {}; undo that one to have the change back", call,
+                    undone->by));
+  }
   return contract::fail(
       ErrorCode::NotFound,
       fmt::format("no change {:.40} of this session is kept{}", call,
@@ -251,6 +259,11 @@ void UndoStore::undone(const std::string& session, const std::string& call, cons
   release(found->offset, found->size);
   bytes_ -= found->size;
   kept_.erase(found);
+  constexpr std::size_t kRemembered = 200;
+  undone_.push_back({session, call, by});
+  if (undone_.size() > kRemembered) {
+    undone_.pop_front();
+  }
 }
 
 }  // namespace bawn::files

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -78,7 +79,7 @@ class UndoStore {
   [[nodiscard]] std::string keep(Stored stored, UndoChange change);
   /// The change of that id and session, with its bytes read back.
   ///
-  /// Errors: NotFound, saying which are kept; Internal.
+  /// Errors: NotFound, saying which are kept, or what took it back already; Internal.
   [[nodiscard]] Result<UndoChange> find(const std::string& session, const std::string& call) const;
   /// The paths that a change was about, as they were asked for; empty for one that is not kept.
   [[nodiscard]] std::vector<std::string> paths_of(const std::string& call) const;
@@ -104,8 +105,14 @@ class UndoStore {
   const os::UniqueFd file_;
   const Limits limits_;
   mutable std::mutex mutex_;
-  std::list<Kept> kept_;    ///< oldest first
-  std::size_t stored_ = 0;  ///< that are neither kept nor given up
+  std::list<Kept> kept_;  ///< oldest first
+  struct Undone {
+    std::string session;
+    std::string call;
+    std::string by;
+  };
+  std::deque<Undone> undone_;  ///< the newest ones, oldest first
+  std::size_t stored_ = 0;     ///< that are neither kept nor given up
   std::uint64_t end_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t next_id_ = 1;

@@ -4,6 +4,7 @@
 #include "ignore_rules.hpp"
 #include "load.hpp"
 #include "paths.hpp"
+#include "utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -30,7 +31,10 @@ class Walker {
     if (!options_.ignored) {
       enter_parents();
     }
-    BAWN_TRY(walk(root_, 0));
+    const auto walked = walk(root_, 0);
+    if (!walked && !walk_.late) {
+      return std::unexpected(walked.error());
+    }
     std::sort(walk_.files.begin(), walk_.files.end());
     return std::move(walk_);
   }
@@ -44,6 +48,14 @@ class Walker {
   [[nodiscard]] std::string text_of(const std::string& path) const {
     const auto loaded = load_if_there(context_, place_, path, kMaxRuleFile);
     return loaded && *loaded ? (*loaded)->bytes : std::string();
+  }
+
+  /// The rules of a directory. git follows no link here (2.32).
+  [[nodiscard]] IgnoreRules rules_of(const std::string& directory) const {
+    const std::string path = (directory == "/" ? "" : directory) + "/.gitignore";
+    const auto status = place_.files->status(context_, path, sandbox::FileAgent::Links::Keep);
+    return status && status->type == FileType::Regular ? IgnoreRules::parse(text_of(path))
+                                                       : IgnoreRules();
   }
 
   [[nodiscard]] bool is_repository(const std::string& directory) const {
@@ -87,7 +99,7 @@ class Walker {
     enter_repository(*top);
     for (auto at = std::make_reverse_iterator(top + 1); at != way.rend(); ++at) {
       if (*at != root_) {
-        rules_.push(key_of(*at), IgnoreRules::parse(text_of(*at + "/.gitignore")));
+        rules_.push(key_of(*at), rules_of(*at));
       }
     }
   }
@@ -105,11 +117,16 @@ class Walker {
 
   Result<> walk(const std::string& directory, int depth) {
     if (context_.ended_at(contract::Context::Clock::now())) {
+      walk_.late = !context_.cancelled();
       return context_.cancelled()
                  ? contract::fail(ErrorCode::Cancelled, "the search was cancelled")
                  : contract::fail(ErrorCode::DeadlineExceeded, "the search's time is over");
     }
     auto entries = entries_of(directory);
+    if (!entries && context_.ended_at(contract::Context::Clock::now()) && !context_.cancelled()) {
+      walk_.late = true;
+      return std::unexpected(entries.error());
+    }
     if (!entries) {
       if (depth == 0) {
         return std::unexpected(explained(place_, directory, Access::Read, entries.error()));
@@ -141,7 +158,7 @@ class Walker {
       enter_repository(directory);
     }
     if (in_repository_ && has(".gitignore")) {
-      rules_.push(key_of(directory), IgnoreRules::parse(text_of(directory + "/.gitignore")));
+      rules_.push(key_of(directory), rules_of(directory));
     }
   }
 
@@ -161,7 +178,14 @@ class Walker {
       return {};
     }
     if (type == FileType::Directory) {
-      return depth < kMaxDepth ? walk(path, depth + 1) : Result<>();
+      if (depth == kMaxDepth) {
+        walk_.notes.push_back(
+            fmt::format("{}: more than {} levels down, not visited; name a "
+                        "directory on the way as path",
+                        to_valid_utf8(path), kMaxDepth));
+        return {};
+      }
+      return walk(path, depth + 1);
     }
     if (options_.max_file_bytes != 0 && entry.status &&
         entry.status->size > options_.max_file_bytes) {

@@ -153,6 +153,14 @@ class PooledFileAgent final : public FileAgent {
     return believe(read_count(reply.payload));
   }
 
+  [[nodiscard]] Result<> would_allow(const Context& context, const std::string& path,
+                                     Change change) override {
+    constexpr Op kTrials[] = {Op::TryWrite, Op::TryRemove, Op::TryRename, Op::TrySetMode};
+    const Op op = kTrials[static_cast<std::size_t>(change)];
+    const FileReply reply = BAWN_TRY(ask_about(context, {op, path}, {}));
+    return believe(read_nothing(reply.payload));
+  }
+
   [[nodiscard]] Result<FileStatus> set_mode(const Context& context, const std::string& path,
                                             std::uint32_t mode) override {
     wire::Writer head;

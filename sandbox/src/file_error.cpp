@@ -105,19 +105,23 @@ std::string_view purpose(file_wire::Op op) noexcept {
       return "cannot read the link";
     case file_wire::Op::Stage:
     case file_wire::Op::Commit:
+    case file_wire::Op::TryWrite:
       return "cannot write";
     case file_wire::Op::Discard:
     case file_wire::Op::Remove:
+    case file_wire::Op::TryRemove:
     case file_wire::Op::SetAside:
     case file_wire::Op::RemoveDirectory:
       return "cannot remove";
     case file_wire::Op::Rename:
+    case file_wire::Op::TryRename:
       return "cannot rename";
     case file_wire::Op::MakeDirectory:
       return "cannot make the directory";
     case file_wire::Op::PutBack:
       return "cannot put back";
     case file_wire::Op::SetMode:
+    case file_wire::Op::TrySetMode:
       return "cannot change the mode of";
   }
   return "cannot use";

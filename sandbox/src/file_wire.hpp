@@ -40,7 +40,11 @@ enum class Op : std::uint32_t {
   MakeDirectory,    ///< u32 mode, u32 parents, path -> u32 how many were made
   SetMode,          ///< u32 mode, path -> status
   SetAside,         ///< condition, text hidden, path -> text target: takes a file from its name
-  PutBack,  ///< condition, u64 device, inode, text hidden, target: gives that file its name again
+  PutBack,    ///< condition, u64 device, inode, text hidden, target: gives that file its name again
+  TryWrite,   ///< path: would Stage with parents and its Commit be refused?
+  TryRemove,  ///< path: would Remove or SetAside be?
+  TryRename,  ///< path: would Rename of or to this name be?
+  TrySetMode,  ///< path: would SetMode be?
 };
 
 enum class Answer : std::uint32_t {

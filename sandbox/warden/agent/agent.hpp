@@ -7,7 +7,8 @@
 ///   serving   recv[msg], send[msg]; openat2, openat, fstat, fstatat, readlinkat, getdents64,
 ///   lseek,
 ///             mkdirat, linkat, unlinkat, renameat2, fchmod, fchmodat2, fchown, fsync,
-///             flistxattr, fgetxattr, close, snprintf on fixed buffers
+///             flistxattr, fgetxattr, close, snprintf on fixed buffers; for trials of changes
+///             faccessat, statx, fstatvfs, geteuid, capget
 /// It answers one request after the other; whoever waits for one that hangs kills it.
 ///
 /// No path is judged by its text: the kernel resolves each one inside the wall, without magic
@@ -113,6 +114,9 @@ enum class Last : std::uint32_t {
   Keep,    ///< a link at the end is the thing itself
   Follow,  ///< it leads on, also to what is not there yet
 };
+/// Opens the nearest directory on the way to `path` that is there and points `rest` at what is
+/// missing.
+Problem open_nearest(const char* path, Held& directory, const char*& rest) noexcept;
 /// Finds the directory that holds the last name of `path`. ENOENT when there is none.
 Problem find_place(const char* path, Last last, Place& place) noexcept;
 /// Looks again what is there.
@@ -122,6 +126,8 @@ Problem look_again(Place& place) noexcept;
 Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noexcept;
 /// Removes the last `count` directories of a path where they are empty.
 void remove_directories(const char* path, std::uint32_t count) noexcept;
+/// The path without slashes at its end, which a directory may have; both may be one.
+void trim(const char* path, char (&trimmed)[kMaxPath]) noexcept;
 /// The place of a name that is to go or to change, slashes at the path's end left out.
 Problem find_name(const char* path, Reach reach, Place& place) noexcept;
 /// The path of the place as the kernel names it, or as it was found.
@@ -150,8 +156,8 @@ Problem check_condition(const Condition& condition, const Place& place) noexcept
 /// Answers requests until the stream ends.
 void serve(int stream) noexcept;
 
-// The operations; read.cpp, stage.cpp, commit.cpp, aside.cpp, change.cpp. A malformed request is
-// told by `request.in`.
+// The operations; read.cpp, stage.cpp, commit.cpp, aside.cpp, change.cpp, trial.cpp. A malformed
+// request is told by `request.in`.
 Problem open_file(Request& request, Reply& reply) noexcept;
 Problem status_of(Request& request, Reply& reply) noexcept;
 Problem list_directory(Request& request, Reply& reply) noexcept;
@@ -166,5 +172,6 @@ Problem make_directory(Request& request, Reply& reply) noexcept;
 Problem set_mode(Request& request, Reply& reply) noexcept;
 Problem set_aside(Request& request, Reply& reply) noexcept;
 Problem put_back(Request& request, Reply& reply) noexcept;
+Problem try_change(file_wire::Op op, Request& request, Reply& reply) noexcept;
 
 }  // namespace bawn::sandbox::warden::agent

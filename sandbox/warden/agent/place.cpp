@@ -70,8 +70,17 @@ bool has_dots(const char* rest) noexcept {
   return false;
 }
 
-/// Opens the nearest directory on the way to `path` that is there and points `rest` at what is
-/// missing.
+}  // namespace
+
+void trim(const char* path, char (&trimmed)[kMaxPath]) noexcept {
+  std::size_t length = strnlen(path, sizeof trimmed - 1);
+  memmove(trimmed, path, length);
+  while (length > 1 && trimmed[length - 1] == '/') {
+    --length;
+  }
+  trimmed[length] = '\0';
+}
+
 Problem open_nearest(const char* path, Held& directory, const char*& rest) noexcept {
   char prefix[kMaxPath];
   snprintf(prefix, sizeof prefix, "%s", path);
@@ -94,18 +103,6 @@ Problem open_nearest(const char* path, Held& directory, const char*& rest) noexc
   rest += strspn(rest, "/");
   return has_dots(rest) ? Problem{ENOENT, FailureKind::System, "openat2"} : Problem{};
 }
-
-/// The path without slashes at its end, which a directory may have; both may be one.
-void trim(const char* path, char (&trimmed)[kMaxPath]) noexcept {
-  std::size_t length = strnlen(path, sizeof trimmed - 1);
-  memmove(trimmed, path, length);
-  while (length > 1 && trimmed[length - 1] == '/') {
-    --length;
-  }
-  trimmed[length] = '\0';
-}
-
-}  // namespace
 
 Problem failed_call(const char* call) noexcept {
   return {errno, FailureKind::System, call};

@@ -43,6 +43,11 @@ Problem perform(Op op, Request& request, Reply& reply) noexcept {
       return set_aside(request, reply);
     case Op::PutBack:
       return put_back(request, reply);
+    case Op::TryWrite:
+    case Op::TryRemove:
+    case Op::TryRename:
+    case Op::TrySetMode:
+      return try_change(op, request, reply);
   }
   return {ENOSYS, FailureKind::System, "agent"};
 }

@@ -1,6 +1,5 @@
 // The agent is killed at every system call of a commit: the name has the old content or the new
 // one, and nothing else is left in its directory.
-#include "bawn/os/procfs.hpp"
 #include "killed_agent.hpp"
 #include "walled_files.hpp"
 
@@ -21,7 +20,7 @@ class FileCrashTest : public bawn::test::WalledFiles {
  protected:
   [[nodiscard]] int agent() {
     EXPECT_TRUE(files_->status(now_, workspace_, bawn::sandbox::FileAgent::Links::Keep));
-    return bawn::os::children(wall_.warden->pid()).front();
+    return bawn::test::newest_agent(wall_.warden->pid());
   }
 
   /// Commits over `name` while the only agent is killed at its system call number `at`. False when

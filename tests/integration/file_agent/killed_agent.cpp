@@ -1,5 +1,7 @@
 #include "killed_agent.hpp"
 
+#include "bawn/os/procfs.hpp"
+
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -10,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <thread>
+#include <vector>
 
 namespace bawn::test {
 
@@ -57,6 +60,12 @@ bool run_and_kill(int agent, int at, const std::function<void()>& action) {
   const bool killed = follow(agent, at);
   acting.join();
   return killed;
+}
+
+int newest_agent(int warden) {
+  const std::vector<int> agents = os::children(warden);
+  EXPECT_FALSE(agents.empty()) << "the warden has no agent";
+  return agents.empty() ? -1 : agents.back();
 }
 
 }  // namespace bawn::test

@@ -11,4 +11,7 @@ namespace bawn::test {
 /// killed before the action ended. For root only.
 bool run_and_kill(int agent, int at, const std::function<void()>& action);
 
+/// The agent that answered last: one that was killed may be its warden's child until it is reaped.
+[[nodiscard]] int newest_agent(int warden);
+
 }  // namespace bawn::test

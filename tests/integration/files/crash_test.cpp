@@ -3,7 +3,6 @@
 /// and each file is what it was or what it was to become.
 #include "../file_agent/killed_agent.hpp"
 #include "../file_agent/walled_files.hpp"
-#include "bawn/os/procfs.hpp"
 #include "one_place.hpp"
 
 #include <fmt/format.h>
@@ -81,8 +80,7 @@ class FileCrash : public WalledFiles {
       // A new agent in place of the one that was killed.
       ASSERT_TRUE(files_->status(now_, workspace_, sandbox::FileAgent::Links::Keep));
       std::optional<contract::Error> error;
-      killed = run_and_kill(os::children(wall_.warden->pid()).front(), at,
-                            [&] { error = change().error; });
+      killed = run_and_kill(newest_agent(wall_.warden->pid()), at, [&] { error = change().error; });
       ASSERT_EQ(tree(), error ? before : after) << (error ? error->message() : "applied");
       (error ? refused : applied) += 1;
       ASSERT_LT(at, 2000);
@@ -114,6 +112,24 @@ TEST_P(FileCrash, APatchOverSeveralFilesIsMadeWholeOrNotAtAll) {
   ASSERT_FALSE(after.contains("moved"));
   kill_everywhere([&] { reset_tree(); },
                   [&] { return all.run("apply_patch", Json{{"patch", patch}}); }, 11, 4);
+}
+
+TEST_P(FileCrash, APatchOfFilesIntoDirectoriesAndBackIsMadeWholeOrNotAtAll) {
+  BAWN_REQUIRE("root");
+  const PlaceTools all = tools();
+  const std::string patch =
+      "*** Begin Patch\n*** Delete File: gone\n*** Add File: gone/deep/made\n+new\n"
+      "*** Update File: moved\n*** Move to: moved/into/itself\n-old\n+new\n"
+      "*** Delete File: directory/only\n*** Add File: directory\n+new\n*** End Patch\n";
+  kill_everywhere(
+      [&] {
+        reset_tree();
+        ASSERT_FALSE(
+            all.run("write_file",
+                    Json{{"path", "directory/only"}, {"content", "old\n"}, {"make_parents", true}})
+                .error);
+      },
+      [&] { return all.run("apply_patch", Json{{"patch", patch}}); }, 11, 4);
 }
 
 TEST_P(FileCrash, AnEditIsMadeWholeOrNotAtAll) {

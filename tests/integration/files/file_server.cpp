@@ -42,18 +42,7 @@ FileServer::FileServer(const WallMode& mode) {
 }
 
 ToolAnswer FileServer::call(const std::string& tool, const contract::Json& arguments) {
-  ToolAnswer answer;
-  if (!peer_) {
-    return answer;
-  }
-  const auto line = peer_->call_tool(tool, contract::dump_json(arguments));
-  if (!line) {
-    answer.text = line.error().message();
-    return answer;
-  }
-  const auto parsed = contract::parse_json(*line);
-  EXPECT_TRUE(parsed) << *line;
-  return parsed ? answer_in(*parsed) : answer;
+  return peer_ ? call_at_once({{tool, arguments}}).front() : ToolAnswer();
 }
 
 std::vector<ToolAnswer> FileServer::call_at_once(

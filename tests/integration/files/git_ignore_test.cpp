@@ -75,17 +75,21 @@ class RandomTree {
   }
 
   std::string random_name() {
-    static const std::vector<std::string> kNames = {"a",        "b",   "ab",  "a.o",  "b.log",
-                                                    "keep.log", "#x",  "!y",  "z ",   "[q]",
-                                                    "x*y",      "foo", "bar", "build"};
+    static const std::vector<std::string> kNames = {
+        "a",  "b",      "ab",  "a.o", "b.log", "keep.log", "#x",     "!y",
+        "z ", "[q]",    "x*y", "foo", "bar",   "build",    "foo.",   "1x",
+        "ac", "a{b,c}", "a\t", "^x",  "fo",    "A",        "f\xF6o", "a\v"};
     return one_of(kNames);
   }
 
   std::string random_pattern() {
     static const std::vector<std::string> kParts = {
-        "a",       "b",     "*",           "*.o",   "*.log",    "?",    "**",    "a*",   "*b",
-        "[ab]",    "[!a]",  "foo",         "build", "ba[r-z]",  "\\#x", "\\!y",  "z\\ ", "z ",
-        "\\[q\\]", "x\\*y", "[[:alpha:]]", "a**b",  "keep.log", "[",    "x[]-]y"};
+        "a", "b", "*", "*.o", "*.log", "?", "**", "a*", "*b", "[ab]", "[!a]", "foo", "build",
+        "ba[r-z]", "\\#x", "\\!y", "z\\ ", "z ", "\\[q\\]", "x\\*y", "[[:alpha:]]", "a**b",
+        "keep.log", "[", "x[]-]y",
+        // What other readers of these files take otherwise.
+        "a{b,c}", "{", "foo.", "[[:digit:]]x", "[[:digit:]]*", "a\t", "a\v", "[\\^a]x", "[z-a]",
+        "f\xF6o", "a[!x]b", "a[/]b", "a**"};
     std::string pattern = pick(4) == 0 ? "!" : "";
     pattern += pick(3) == 0 ? "/" : "";
     for (int parts = pick(2) == 0 ? pick(2) + 1 : 1; parts > 0; --parts) {
@@ -95,7 +99,8 @@ class RandomTree {
   }
 
   std::string random_rules() {
-    std::string rules = pick(5) == 0 ? "# comment\n\n" : "";
+    std::string rules = pick(9) == 0 ? "\xEF\xBB\xBF" : "";
+    rules += pick(5) == 0 ? "# comment\n\n" : pick(9) == 0 ? std::string("fo\0o\n", 5) : "";
     for (int lines = pick(4); lines > 0; --lines) {
       rules += random_pattern() + (pick(7) == 0 ? "\r\n" : "\n");
     }

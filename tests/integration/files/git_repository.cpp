@@ -153,16 +153,25 @@ std::string RandomHistory::changed(std::string text) {
   return text;
 }
 
+void RandomHistory::put(const std::string& name, GitFile file) {
+  // A name is a file's or a directory's.
+  for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
+    files_.erase(name.substr(0, end));
+  }
+  std::erase_if(files_, [&](const auto& entry) { return entry.first.starts_with(name + "/"); });
+  files_[name] = std::move(file);
+}
+
 void RandomHistory::step() {
   auto chosen = files_.begin();
   if (files_.empty()) {
-    files_[random_name()] = {.bytes = random_text(), .mode = 0644};
+    put(random_name(), {.bytes = random_text(), .mode = 0644});
     return;
   }
   std::advance(chosen, pick(static_cast<int>(files_.size()) - 1));
-  switch (pick(9)) {
+  switch (pick(11)) {
     case 0:
-      files_[random_name()] = {.bytes = random_text(), .mode = pick(3) == 0 ? 0755U : 0644U};
+      put(random_name(), {.bytes = random_text(), .mode = pick(3) == 0 ? 0755U : 0644U});
       break;
     case 1:
       files_.erase(chosen);
@@ -172,12 +181,23 @@ void RandomHistory::step() {
           .bytes = pick(1) == 0 ? chosen->second.bytes : changed(chosen->second.bytes),
           .mode = chosen->second.mode};
       files_.erase(chosen);
-      files_[random_name()] = file;
+      put(random_name(), file);
       break;
     }
     case 3:
-      files_[random_name()] = chosen->second;
+      put(random_name(), GitFile(chosen->second));
       break;
+    case 5:
+    case 6: {  // a file becomes a directory, or a directory a file
+      const GitFile file{.bytes = pick(1) == 0 ? chosen->second.bytes : random_text(),
+                         .mode = chosen->second.mode};
+      const std::string name = chosen->first;
+      const std::size_t slash = name.rfind('/');
+      files_.erase(chosen);
+      put(slash == std::string::npos || pick(1) == 0 ? name + "/below" : name.substr(0, slash),
+          file);
+      break;
+    }
     case 4:
       chosen->second.mode ^= 0111U;
       break;

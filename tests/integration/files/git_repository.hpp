@@ -55,6 +55,7 @@ class RandomHistory {
   [[nodiscard]] std::string random_name();
   [[nodiscard]] std::string random_text();
   [[nodiscard]] std::string changed(std::string text);
+  void put(const std::string& name, GitFile file);
   void step();
   void commit();
 

@@ -50,5 +50,26 @@ TEST_F(CallOrder, PatchesAndUndosStandInTheSameLine) {
   EXPECT_EQ(content("file"), "<8>\n");
 }
 
+TEST_F(CallOrder, ALookAtADirectorySeesTheChangesThatWereSentBeforeIt) {
+  Calls calls;
+  constexpr int kRounds = 8;
+  for (int i = 0; i < kRounds; ++i) {
+    const std::string name = fmt::format("d/file{}", i);
+    calls.emplace_back(
+        "write_file",
+        Json{{"path", name}, {"content", fmt::format("needle{}\n", i)}, {"make_parents", true}});
+    calls.emplace_back("search_files", Json{{"pattern", "needle"}, {"path", "./d/"}});
+    calls.emplace_back("list_files", Json{{"path", "."}});
+  }
+  const auto answers = server_->call_at_once(calls);
+  for (int i = 0; i < kRounds; ++i) {
+    for (const int look : {1, 2}) {
+      const ToolAnswer& answer = answers[static_cast<std::size_t>(3 * i + look)];
+      ASSERT_FALSE(answer.failed) << answer.text;
+      EXPECT_EQ(answer.structured["total_files"], i + 1) << answer.text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bawn::test

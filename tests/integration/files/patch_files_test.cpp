@@ -141,6 +141,84 @@ TEST_F(PatchedFiles, AFailedPatchGivesBackTheVeryFiles) {
   EXPECT_EQ(status_of("changed").st_nlink, 2U);
 }
 
+TEST_F(PatchedFiles, FilesBecomeDirectoriesAndDirectoriesFiles) {
+  server_->put("a", "a\n", 0640);
+  server_->put("d/x", "x\n");
+  server_->put("d/e/y", "y\n", 0600);
+  const std::vector<std::string> before = names();
+  const std::string patch =
+      "diff --git a/a b/a\ndeleted file mode 100644\n--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
+      "diff --git a/a/b/c b/a/b/c\nnew file mode 100644\n--- /dev/null\n+++ b/a/b/c\n"
+      "@@ -0,0 +1 @@\n+c\n"
+      "diff --git a/d/x b/d\nsimilarity index 100%\nrename from d/x\nrename to d\n"
+      "diff --git a/d/e/y b/d/e/y\ndeleted file mode 100644\n--- a/d/e/y\n+++ /dev/null\n"
+      "@@ -1 +0,0 @@\n-y\n";
+  for (int round = 0; round < 2; ++round) {
+    const std::string call = changes("apply_patch", Json{{"patch", patch}});
+    EXPECT_THAT(names(), ElementsAre("a", "a/b", "a/b/c", "d"));
+    EXPECT_EQ(content("a/b/c"), "c\n");
+    EXPECT_EQ(content("d"), "x\n");
+    const std::string undo = changes("undo_change", Json{{"call", call}});
+    EXPECT_EQ(names(), before);
+    EXPECT_EQ(content("a"), "a\n");
+    EXPECT_EQ(mode_of("a"), 0640U);
+    EXPECT_EQ(content("d/x"), "x\n");
+    EXPECT_EQ(mode_of("d/e/y"), 0600U);
+    if (round == 0) {
+      works("undo_change", Json{{"call", undo}});
+      EXPECT_THAT(names(), ElementsAre("a", "a/b", "a/b/c", "d"));
+      // And back by hand, so that the same patch fits again.
+      fs::remove_all(server_->in("a"));
+      fs::remove(server_->in("d"));
+      server_->put("a", "a\n", 0640);
+      server_->put("d/x", "x\n");
+      server_->put("d/e/y", "y\n", 0600);
+    }
+  }
+}
+
+TEST_F(PatchedFiles, AFailureBehindThemGivesFilesAndDirectoriesBack) {
+  server_->put("a", "a\n", 0640);
+  server_->put("d/x", "x\n");
+  ASSERT_EQ(::chmod(server_->in("d").c_str(), 0750), 0);
+  server_->put("locked/file", "old\n");
+  const auto before = names();
+  const std::vector<ino_t> inodes{inode_of("a"), inode_of("d/x"), inode_of("locked/file")};
+  ASSERT_EQ(::chmod(server_->in("locked").c_str(), 0555), 0);
+  const std::string why =
+      fails("apply_patch",
+            Json{{"patch",
+                  "*** Begin Patch\n*** Update File: a\n*** Move to: a/x\n*** Delete File: d/x\n"
+                  "*** Add File: d\n+d\n*** Delete File: locked/file\n*** End Patch\n"}});
+  EXPECT_THAT(why, HasSubstr("nothing was changed: patch line 7: "));
+  ASSERT_EQ(::chmod(server_->in("locked").c_str(), 0755), 0);
+  EXPECT_EQ(names(), before);
+  EXPECT_EQ((std::vector<ino_t>{inode_of("a"), inode_of("d/x"), inode_of("locked/file")}), inodes);
+  EXPECT_EQ(mode_of("d"), 0750U);
+}
+
+TEST_F(PatchedFiles, AbsolutePathsOfTheMarkedFormGoWhereTheWallAllows) {
+  server_->put("d/file", "old\n");
+  const auto edit = [](const std::string& path) {
+    return Json{
+        {"patch", "*** Begin Patch\n*** Update File: " + path + "\n-old\n+new\n*** End Patch\n"},
+        {"directory", "elsewhere"}};
+  };
+  works("apply_patch", edit(server_->in("d/file")));
+  EXPECT_EQ(content("d/file"), "new\n");
+  works("apply_patch",
+        Json{{"patch", "*** Begin Patch\n*** Add File: /tmp/by-patch\n+new\n*** End Patch\n"}});
+  EXPECT_THAT(fails("apply_patch",
+                    Json{{"patch", "*** Begin Patch\n*** Add File: " +
+                                       server_->out("new").string() + "\n+new\n*** End Patch\n"}}),
+              HasSubstr("patch line 2: cannot write"));
+  EXPECT_THAT(fails("apply_patch", edit("../d/file")), HasSubstr("stay below its directory"));
+  EXPECT_THAT(fails("apply_patch", Json{{"patch", "--- " + server_->in("d/file").string() +
+                                                      "\n+++ " + server_->in("d/file").string() +
+                                                      "\n@@ -1 +1 @@\n-new\n+x\n"}}),
+              HasSubstr("\"*** Begin Patch\" takes others"));
+}
+
 TEST_F(PatchedFiles, ASentenceAboutAPatchSaysPatch) {
   server_->put("file", "\tone\n");
   const std::string text =

@@ -164,7 +164,7 @@ TEST_F(FileTools, UndoRefusesWhatChangedSinceUnlessForced) {
   EXPECT_THAT(fails("undo_change", Json{{"call", first}}), HasSubstr("changed since"));
   works("undo_change", Json{{"call", first}, {"force", true}});
   EXPECT_EQ(content("a"), "1\n");
-  EXPECT_THAT(fails("undo_change", Json{{"call", first}}), HasSubstr("no change"));
+  EXPECT_THAT(fails("undo_change", Json{{"call", first}}), HasSubstr("was undone already"));
   EXPECT_THAT(fails("undo_change", Json{{"call", "nonsense"}}), HasSubstr("no change nonsense"));
 }
 

@@ -88,6 +88,17 @@ TEST(Executor, ACallThatNamesSeveralResourcesJoinsTheirChains) {
             (Chains{{0, 4}, {1, 2, 3}}));
 }
 
+TEST(Executor, ALookAtADirectoryJoinsTheChainsOfWhatIsInIt) {
+  const auto on = [](std::string name) { return job(saying("", {.resource = std::move(name)})); };
+  const Executor executor;
+  EXPECT_EQ(executor.chains({on("file:/a/x"), on("file:/a/"), on("file:/b"), on("file:/b/")}),
+            (Chains{{0, 1}, {2, 3}}));
+  EXPECT_EQ(executor.chains({on("file:/a/"), on("file:/a/"), on("file:/")}),
+            (Chains{{0}, {1}, {2}}));
+  EXPECT_EQ(executor.chains({on("file:/ab"), on("file:/a/"), on("file:/a/b/c")}),
+            (Chains{{0}, {1, 2}}));
+}
+
 TEST(Executor, AToolThatThrowsWhenAskedForItsResourcesMakesTheBatchSerial) {  // C-101, C-132
   ToolOptions options;
   options.resources = [](const Context&, std::string_view) -> std::vector<std::string> {

@@ -47,6 +47,25 @@ TEST(ResourceOrderTest, WhatSharesNothingDoesNotWait) {
   EXPECT_TRUE(third.wait(Context(), {}));
 }
 
+TEST(ResourceOrderTest, ALookAtADirectoryWaitsForWhatIsInItAndNotForOtherLooks) {
+  const auto waits = [](const std::string& before, const std::string& behind) {
+    ResourceOrder order;
+    auto first = order.arrive();
+    auto second = order.arrive();
+    EXPECT_TRUE(first.wait(Context(), {"other", before}));
+    const auto at_once = Context().with_deadline(Context::Clock::now());
+    return !second.wait(at_once, {behind, "another"});
+  };
+  for (const auto& [one, other, expected] :
+       {std::tuple{"file:/a/", "file:/a/b", true}, std::tuple{"file:/a/", "file:/a", true},
+        std::tuple{"file:/", "file:/a/b", true}, std::tuple{"file:/a/b", "file:/a/b", true},
+        std::tuple{"file:/a/", "file:/a/", false}, std::tuple{"file:/", "file:/a/", false},
+        std::tuple{"file:/a/", "file:/ab", false}, std::tuple{"file:/a", "file:/a/b", false}}) {
+    EXPECT_EQ(waits(one, other), expected) << one << " and " << other;
+    EXPECT_EQ(waits(other, one), expected) << other << " and " << one;
+  }
+}
+
 TEST(ResourceOrderTest, OneThatHasNotSaidWhatItSharesHoldsThoseBehindIt) {
   ResourceOrder order;
   auto first = order.arrive();

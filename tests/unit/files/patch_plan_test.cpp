@@ -80,5 +80,47 @@ TEST(PatchPlan, ReadsLatin1AndUtf16AsText) {
       (Files{{"a", "th\xE9\n"}}));
 }
 
+TEST(PatchPlan, FilesMayBecomeDirectoriesInAnyOrderOfTheParts) {
+  const std::string gone = "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n";
+  const std::string made = "--- /dev/null\n+++ b/a/x\n@@ -0,0 +1 @@\n+2\n";
+  const Files expected{{"a/x", "2\n"}};
+  EXPECT_EQ(patched({{"a", "1\n"}}, gone + made), expected);
+  EXPECT_EQ(patched({{"a", "1\n"}}, made + gone), expected);
+  EXPECT_EQ(patched({{"a", "1\n"}}, "diff --git a/a b/a/x\nrename from a\nrename to a/x\n"),
+            (Files{{"a/x", "1\n"}}));
+  EXPECT_EQ(patched({{"a/x", "1\n"}}, "diff --git a/a/x b/a\nrename from a/x\nrename to a\n"),
+            (Files{{"a", "1\n"}}));
+}
+
+TEST(PatchPlan, AFileAndOneBelowItCannotBothBe) {
+  const std::string made = "*** Begin Patch\n*** Add File: a/x\n+2\n";
+  EXPECT_THAT(patched({}, made + "*** Add File: a\n+1\n*** End Patch\n")["error"],
+              HasSubstr("patch line 2: a/x: a is a file and no directory"));
+  EXPECT_THAT(
+      patched({{"a", "1\n"}}, made + "*** Update File: a\n-1\n+3\n*** End Patch\n")["error"],
+      HasSubstr("patch line 2: a/x: a is a file and no directory"));
+}
+
+TEST(PatchPlan, ANewFileMayTakeTheNameOfOneThatIsRenamedFurtherDown) {
+  EXPECT_EQ(patched({{"a", "1\n"}},
+                    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n"
+                    "@@ -0,0 +1 @@\n+2\n"
+                    "diff --git a/a b/b\nrename from a\nrename to b\n"),
+            (Files{{"a", "2\n"}, {"b", "1\n"}}));
+}
+
+TEST(PatchPlan, WhatCannotBeReadIsToldWithItsLine) {
+  const auto patch = parse_patch("*** Begin Patch\n\n*** Delete File: a\n*** End Patch\n");
+  const auto plan =
+      plan_patch(*patch,
+                 [](const std::string& path) -> Result<std::optional<FileContent>> {
+                   return contract::fail(ErrorCode::PermissionDenied, path + " cannot be read");
+                 },
+                 {});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().message(), "patch line 3: a cannot be read");
+  EXPECT_EQ(plan.error().code(), ErrorCode::PermissionDenied);
+}
+
 }  // namespace
 }  // namespace bawn::files

@@ -103,5 +103,28 @@ TEST(Utf8, ReplacesEachBadByte) {
   EXPECT_EQ(to_valid_utf8("\xED\xA0\x80").size(), 9U) << "a surrogate is three bad bytes";
 }
 
+TEST(TextEncoding, TheStyleAloneIsThatOfTheDecodedText) {
+  for (const std::string& bytes :
+       {std::string(), std::string("a\n"), std::string("a\r\nb"), std::string("a\r\nb\n"),
+        std::string("\xEF\xBB\xBF\x61\n"), std::string("gr\xFC\n"),
+        std::string("\xC3\xBC\xC3\xBC\xFF\n"), std::string("a\0b", 3),
+        std::string("\xFF\xFE"
+                    "a\0\n\0",
+                    6),
+        std::string("\xFF\xFE"
+                    "a",
+                    3)}) {
+    const auto whole = decode_text(bytes);
+    const auto style = style_of(bytes);
+    ASSERT_EQ(whole.has_value(), style.has_value()) << bytes;
+    if (style) {
+      EXPECT_EQ(style->encoding, whole->style.encoding) << bytes;
+      EXPECT_EQ(style->ending, whole->style.ending) << bytes;
+      EXPECT_EQ(style->final_newline, whole->style.final_newline) << bytes;
+      EXPECT_EQ(style->invalid_bytes, whole->style.invalid_bytes) << bytes;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bawn::files

@@ -89,12 +89,19 @@ TEST_F(FileToolProperties, CallsAboutOneFileShareItsResource) {
               ElementsAre("file:/work/space/b"));
   EXPECT_THAT(resources("read_file", R"({"path":"./b"})"), ElementsAre("file:/work/space/b"));
   EXPECT_THAT(resources("edit_file", "{}"), ElementsAre());
-  EXPECT_THAT(resources("list_files", R"({"path":"b"})"), ElementsAre());
   EXPECT_THAT(resources("apply_patch",
                         R"({"patch":"*** Begin Patch\n*** Update File: b\n*** Move to: c\n-a\n+b\n)"
                         R"(*** Delete File: d\n*** End Patch"})"),
               UnorderedElementsAre("file:/work/space/b", "file:/work/space/c", "file:/work/space/d",
                                    "file:/work/space/d"));
+}
+
+TEST_F(FileToolProperties, LooksAtADirectoryWaitForChangesBelowIt) {
+  for (const char* tool : {"list_files", "search_files"}) {
+    EXPECT_THAT(resources(tool, R"({"path":"b/../c"})"), ElementsAre("file:/work/space/c/"));
+    EXPECT_THAT(resources(tool, "{}"), ElementsAre("file:/work/space/"));
+    EXPECT_THAT(resources(tool, R"({"path":"/"})"), ElementsAre("file:/"));
+  }
 }
 
 TEST_F(FileToolProperties, WrongArgumentsAreRefusedBeforeASessionStarts) {

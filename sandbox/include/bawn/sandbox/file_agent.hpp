@@ -282,6 +282,20 @@ class FileAgent {
                                                    const std::string& path,
                                                    const DirectoryOptions& options) = 0;
 
+  /// A change of one name, for would_allow().
+  enum class Change : std::uint32_t {
+    Write,   ///< stage() with parents and its commit: a link at the end is followed
+    Remove,  ///< remove_file() or set_aside()
+    Rename,  ///< rename() of this name, or to it; its directories may be missing
+    SetMode,
+  };
+  /// Whether that change would be refused, with the error that it would have: protected names, the
+  /// wall, permissions of the directory, what cannot be replaced. Changes nothing. What only shows
+  /// while it is done (a full disk, somebody else's change) is not foreseen, and neither is a file
+  /// that is not there to be removed.
+  [[nodiscard]] virtual Result<> would_allow(const contract::Context& context,
+                                             const std::string& path, Change change) = 0;
+
   /// Sets the permission bits (0777) of a regular file or directory, links followed, and returns
   /// its new status. Where no mounts hold attributes, only below the session's writable roots:
   /// Landlock does not see chmod(2).
