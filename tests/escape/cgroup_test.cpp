@@ -84,11 +84,13 @@ class Cgroup : public testing::Test {
   }
   [[nodiscard]] std::string workspace() const { return base_.path() / "ws"; }
 
-  /// A policy like workspace-write with these limits, as JSON members.
+  /// A policy like workspace-write with these limits, as JSON members. Below ABI 3 Landlock alone
+  /// does not give what it requires, and that is not asked here.
   std::string policy(const std::string& limits) {
     return base_.write(
         "policy.json",
-        fmt::format(R"({{"extends": "workspace-write", "limits": {{{}}}}})", limits));
+        fmt::format(R"({{"extends": "workspace-write", "best_effort": true, "limits": {{{}}}}})",
+                    limits));
   }
   /// These words of bawn, begun in the test's cgroup. Controllers that a server before gave to its
   /// sessions are taken back, as a service manager does: a cgroup that hands some down takes no
@@ -174,8 +176,9 @@ TEST_F(Cgroup, P12_DaemonsOfAStoppedWardenAndAKilledServerEndWithTheirCgroup) {
 TEST_F(Cgroup, IsGoneAfterTheSessionAndTheReportNamedIt) {
   const std::string report = base_.path() / "report.json";
   const auto result =
-      run_program({.argv = in_group({"run", "--workspace", workspace(), "--report", report, "--",
-                                     "/bin/sh", "-c", "setsid sleep 1000 & cat /proc/self/cgroup"}),
+      run_program({.argv = in_group({"run", "--policy", policy(""), "--workspace", workspace(),
+                                     "--report", report, "--", "/bin/sh", "-c",
+                                     "setsid sleep 1000 & cat /proc/self/cgroup"}),
                    .directory = workspace(),
                    .env = {{"BAWN_FEATURES_OFF", kNoNamespaces}}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
