@@ -14,7 +14,7 @@ usage: run.sh --bawn BAWN_PROGRAM [OPTIONS] -- TEST_PROGRAM [ARGS]
   --memory MB  of the machine (1024)
   --kvm        with /dev/kvm
   --require LIST  what the test may not skip, as in BAWN_TEST_REQUIRE
-  --with FILE  one more file for the machine, at the same path (repeatable)
+  --with PATH  one more file or directory for the machine, at the same path (repeatable)
 Exits as the test program did; 77 when there is no qemu-system-x86_64, busybox or kernel.
 A kernel: apt-get download linux-image-6.12-cloud-amd64's newest, dpkg-deb -x, boot/vmlinuz-*.
 TEXT
@@ -54,7 +54,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
-mkdir -p "$root"/{dev,etc,home,proc,run,sys,tmp,usr/bin,usr/sbin,usr/lib,usr/lib64,var/tmp,root}
+mkdir -p "$root"/{dev,etc,home,proc,run,sys,tmp,usr/bin,usr/sbin,usr/lib,usr/lib64,var/lib,var/tmp,root}
 ln -s usr/bin usr/sbin usr/lib usr/lib64 "$root"
 chmod 1777 "$root/tmp" "$root/var/tmp"
 
@@ -76,7 +76,16 @@ for name in bash dash busybox cat cut cmp head tail true wc sleep seq mkfifo set
 done
 ln -sf dash "$root/usr/bin/sh"
 for file in "${files[@]}"; do
+  if [ -d "$file" ]; then
+    mkdir -p "$root$(dirname "$(realpath "$file")")"
+    cp -a "$(realpath "$file")" "$root$(dirname "$(realpath "$file")")"
+    find "$file" -name '*.so' -type f | while read -r library; do
+      add "$library"
+    done
+    continue
+  fi
   add "$(realpath "$file")"
+  [ -e "$root$file" ] || ln -s "$(realpath "$file")" "$root$file"
 done
 printf 'root:x:0:0:root:/root:/bin/sh\nann:x:%s:%s:ann:/home:/bin/sh\n' 1000 1000 >"$root/etc/passwd"
 printf 'root:x:0:\nann:x:1000:\n' >"$root/etc/group"
