@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -36,37 +37,50 @@ using contract::Result;
 class CancelOnSignal {
  public:
   CancelOnSignal(const RunSignals& signals, os::EventFd& done, const contract::CancelSource& source)
-      : done_(done), thread_([&signals, &done, source] { watch(signals, done, source); }) {}
+      : done_(done), thread_([this, &signals, source] { watch(signals, source); }) {}
   CancelOnSignal(const CancelOnSignal&) = delete;
   CancelOnSignal& operator=(const CancelOnSignal&) = delete;
-  ~CancelOnSignal() {
-    done_.signal();
-    thread_.join();
+  ~CancelOnSignal() { finish(); }
+
+  /// Ends the watching. The signal that came, if one did.
+  std::optional<int> finish() {
+    if (thread_.joinable()) {
+      done_.signal();
+      thread_.join();
+    }
+    return signal_;
   }
 
  private:
-  static void watch(const RunSignals& signals, const os::EventFd& done,
-                    const contract::CancelSource& source) {
-    std::array<pollfd, 2> ready = {pollfd{signals.fd(), POLLIN, 0}, pollfd{done.get(), POLLIN, 0}};
+  void watch(const RunSignals& signals, const contract::CancelSource& source) {
+    std::array<pollfd, 2> ready = {pollfd{signals.fd(), POLLIN, 0}, pollfd{done_.get(), POLLIN, 0}};
     while (::poll(ready.data(), ready.size(), -1) < 0 && errno == EINTR) {
     }
-    if (ready[0].revents != 0) {
+    signal_ = signals.next();
+    if (signal_) {
       source.cancel();
     }
   }
 
   os::EventFd& done_;
+  std::optional<int> signal_;  ///< the thread's until it is joined
   std::thread thread_;
 };
 
+struct SignalledAnswer {
+  CallAnswer answer;
+  std::optional<int> signal;
+};
+
 /// As long as it runs, a signal that ends this process cancels the call.
-Result<CallAnswer> run_until_signalled(const contract::ToolPtr& tool, const Context& base,
-                                       const CallWords& words) {
+Result<SignalledAnswer> run_until_signalled(const contract::ToolPtr& tool, const Context& base,
+                                            const CallWords& words) {
   const RunSignals signals = BAWN_TRY(RunSignals::block());
   os::EventFd done = BAWN_TRY(os::EventFd::make());
   const contract::CancelSource source(base);
-  const CancelOnSignal guard(signals, done, source);
-  return run_call(tool, source.context(), words);
+  CancelOnSignal guard(signals, done, source);
+  CallAnswer answer = BAWN_TRY(run_call(tool, source.context(), words));
+  return SignalledAnswer{.answer = std::move(answer), .signal = guard.finish()};
 }
 
 int finish(const Printed& printed) {
@@ -94,7 +108,7 @@ std::vector<contract::ToolInfo> describe_all(const std::vector<contract::ToolPtr
 }
 
 Result<int> call(const WallOptions& options, const std::vector<std::string>& words) {
-  OwnTools own = BAWN_TRY(make_own_tools(options));
+  OwnTools own = BAWN_TRY(make_own_tools(options, {}, LoginEnvironment::No, SessionLife::OneCall));
   const std::vector<contract::ToolPtr> tools = BAWN_TRY(own.tools());
   if (words.empty()) {
     return finish({.out = list_text(describe_all(tools))});
@@ -113,10 +127,11 @@ Result<int> call(const WallOptions& options, const std::vector<std::string>& wor
   if (asked->help) {
     return finish({.out = help_text(info)});
   }
-  const CallAnswer answer = BAWN_TRY(run_until_signalled(*tool, own.context, *asked));
+  const auto [answer, signal] = BAWN_TRY(run_until_signalled(*tool, own.context, *asked));
   own.pool->close_all();
   own.pool->close_all_places();
-  return finish(print_call(answer, asked->json));
+  const int status = finish(print_call(answer, asked->json));
+  return signal ? kBySignal + *signal : status;
 }
 
 }  // namespace

@@ -37,6 +37,18 @@ std::string type_of(const Json& schema) {
   return real == type->end() ? "json" : named(*real);
 }
 
+/// The values of an enum, those that stand for "nothing" left out.
+std::vector<Json> choices_of(const Json& schema) {
+  std::vector<Json> choices;
+  const Json listed = schema.is_object() ? schema.value("enum", Json()) : Json();
+  for (const Json& choice : listed.is_array() ? listed : Json::array()) {
+    if (!choice.is_null()) {
+      choices.push_back(choice);
+    }
+  }
+  return choices;
+}
+
 /// A word of the command line in a message; of a long one the start.
 std::string short_quote(std::string_view word) {
   return contract::quote(contract::text_start(word, 128));
@@ -123,6 +135,9 @@ class Reader {
     const auto given =
         equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
     if (name == "--help" || name == "--json") {
+      if (given) {
+        return usage(name + " takes no value");
+      }
       (name == "--help" ? result_.help : result_.json) = true;
       return {};
     }
@@ -229,6 +244,8 @@ std::vector<Flag> flags_of(const contract::ToolInfo& tool) {
     flag.item_type = flag.type == "array" ? type_of(about.value("items", Json())) : "";
     flag.description = about.is_object() ? about.value("description", "") : "";
     flag.required = std::ranges::find(required, Json(name)) != required.end();
+    flag.choices = choices_of(flag.type == "array" ? about.value("items", Json()) : about);
+    flag.preset = about.is_object() ? about.value("default", Json()) : Json();
     flag.positional =
         tool.cli && std::ranges::find(tool.cli->positional, name) != tool.cli->positional.end();
     flags.push_back(std::move(flag));

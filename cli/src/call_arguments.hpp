@@ -27,6 +27,8 @@ struct Flag {
   std::string type{};       ///< "boolean", "integer", "number", "string", "array" or "json"
   std::string item_type{};  ///< of an array
   std::string description{};
+  std::vector<contract::Json> choices{};  ///< the only values that there are; empty: any
+  contract::Json preset{};                ///< its value when it is left out; null when not stated
   bool required = false;
   bool positional = false;
 };

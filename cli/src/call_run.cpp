@@ -72,7 +72,28 @@ std::string line(std::string text) {
 CallExit exit_of(const contract::Error& error) {
   const bool refused = contract::call_problem(error) == contract::CallProblem::InvalidInput ||
                        error.message().starts_with("invalid arguments:");
-  return refused ? CallExit::Usage : CallExit::ToolFailed;
+  return refused ? CallExit::Usage : CallExit::Failed;
+}
+
+/// Of a tool that runs commands the structure says how the command ended; a tool of another kind
+/// did its work when it has no error.
+CallExit exit_of(const contract::ToolResult& result) {
+  const auto word = [&](const char* member) {
+    const auto found = result.structured->find(member);
+    return found != result.structured->end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  const bool of_command = result.structured && result.structured->is_object() &&
+                          word("state") == "finished" && !word("reason").empty();
+  if (!of_command) {
+    return CallExit::Done;
+  }
+  const std::string reason = word("reason");
+  if (reason == "timeout") {
+    return CallExit::TimedOut;
+  }
+  // A message stands in place of a command that could not be started.
+  const bool ran = (reason == "exited" || reason == "signalled") && word("message").empty();
+  return ran ? CallExit::Done : CallExit::Failed;
 }
 
 /// A line for a terminal, which would obey control characters: they are written as `\x1b`.
@@ -122,7 +143,7 @@ Printed print_call(const CallAnswer& answer, bool json) {
   }
   const auto& [outcome, question] = answer;
   Printed printed;
-  printed.status = outcome.error ? exit_of(*outcome.error) : CallExit::Done;
+  printed.status = outcome.error ? exit_of(*outcome.error) : exit_of(outcome.result);
   if (json) {
     printed.out = line(contract::dump_json(outcome_json(outcome)));
   } else if (outcome.error) {

@@ -9,14 +9,21 @@
 #include "bawn/contract/result.hpp"
 #include "bawn/contract/tool.hpp"
 #include "call_arguments.hpp"
+#include "commands.hpp"
 
 #include <optional>
 #include <string>
 
 namespace bawn::cli {
 
-/// Exit statuses of `bawn call`, beside `kOwnFailure`.
-enum class CallExit : int { Done = 0, ToolFailed = 1, Usage = 2, NeedsAnswer = 3 };
+/// Exit statuses of `bawn call`, beside `kOwnFailure` and those for signals.
+enum class CallExit : int {
+  Done = 0,    ///< the tool did its work; a command ran to its end, whatever its own status was
+  Failed = 1,  ///< the tool failed, or its command did not run or not to its end
+  Usage = kWrongCallWords,
+  NeedsAnswer = 3,
+  TimedOut = kTimedOut,
+};
 
 /// What a call came to.
 struct CallAnswer {

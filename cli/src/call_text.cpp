@@ -3,6 +3,7 @@
 #include "call_arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <variant>
@@ -38,11 +39,39 @@ std::string positional_words(const contract::ToolInfo& tool, const std::vector<F
   return words;
 }
 
+/// A value as one would type it.
+std::string typed(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : contract::dump_json(value);
+}
+
+/// What else must be known of a flag, in brackets; empty when that is nothing.
+std::string notes_of(const Flag& flag) {
+  std::vector<std::string> notes;
+  if (flag.required) {
+    notes.emplace_back("required");
+  }
+  if (!flag.choices.empty()) {
+    std::string list;
+    for (const Json& choice : flag.choices) {
+      list += (list.empty() ? "" : " or ") + typed(choice);
+    }
+    notes.push_back((flag.choices.size() == 1 ? "only " : "") + list);
+  }
+  // A flag that is off needs no word about it.
+  if (!flag.preset.is_null() && flag.preset != false) {
+    notes.push_back("default " + (flag.type == "boolean" ? "on" : typed(flag.preset)));
+  }
+  return notes.empty() ? "" : fmt::format(" ({})", fmt::join(notes, "; "));
+}
+
 std::string flag_line(const Flag& flag) {
-  std::string head = "  " + flag.name + (flag.type == "boolean" ? "" : " " + placeholder(flag));
-  head += flag.type == "array" ? " ..." : "";
-  const std::string note = flag.required ? " (required)" : "";
-  return fmt::format("{:<32} {}{}\n", head, flag.description, note);
+  std::string head = "  " + flag.name;
+  if (flag.type == "boolean") {
+    head = flag.preset == true ? "  --no-" + flag.name.substr(2) : head;
+  } else {
+    head += " " + placeholder(flag) + (flag.type == "array" ? " ..." : "");
+  }
+  return fmt::format("{:<32} {}{}\n", head, flag.description, notes_of(flag));
 }
 
 }  // namespace
@@ -66,7 +95,10 @@ std::string help_text(const contract::ToolInfo& tool) {
   text += fmt::format("{:<32} {}\n", "  --answer JSON",
                       "Answer to the tool's next question: {\"action\":…,\"content\":…}");
   text += fmt::format("{:<32} {}\n", "  --json", "Print the whole result as JSON");
-  text += "\nexit status: 0 done, 1 the tool failed, 2 wrong usage, 3 the tool needs an answer\n";
+  text +=
+      "\nexit status: 0 done (a command's own status is in the output), 1 the tool failed, or a "
+      "command\ndid not run or not to its end, 2 wrong words or arguments, 3 the tool needs an "
+      "answer,\n124 the time limit ended it, 125 bawn's own failure, 128+N ended by signal N\n";
   if (tool.cli && !tool.cli->examples.empty()) {
     text += "\nexamples:\n";
     for (const contract::CliExample& example : tool.cli->examples) {

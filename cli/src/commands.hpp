@@ -26,7 +26,12 @@ void add_doctor(CLI::App& app, Action& chosen);
 
 /// Exit status of our own failures, as timeout(1) and env(1) use it.
 inline constexpr int kOwnFailure = 125;
-/// Exit status when `bawn run --timeout` ended the command, as timeout(1) uses it.
+/// Exit status when `bawn run --timeout` or a call's own time limit ended it, as timeout(1) uses
+/// it.
 inline constexpr int kTimedOut = 124;
+/// Exit status of `bawn call` for words that it does not understand.
+inline constexpr int kWrongCallWords = 2;
+/// Added to a signal's number: the exit status of a program that the signal ended, as shells do.
+inline constexpr int kBySignal = 128;
 
 }  // namespace bawn::cli

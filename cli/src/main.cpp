@@ -2,6 +2,7 @@
 /// The program `bawn`: parses the command line and runs the chosen subcommand.
 
 #include "commands.hpp"
+#include "program.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -39,28 +40,32 @@ void keep_own_access() {
 struct Subcommand {
   std::string_view name;
   void (*add)(CLI::App& app, bawn::cli::Action& chosen);
+  int wrong_words = bawn::cli::kOwnFailure;  ///< exit status for words that it does not know
 };
 
 constexpr Subcommand kSubcommands[] = {{"run", bawn::cli::add_run},
                                        {"mcp", bawn::cli::add_mcp},
                                        {"mcp-proxy", bawn::cli::add_mcp_proxy},
-                                       {"call", bawn::cli::add_call},
+                                       {"call", bawn::cli::add_call, bawn::cli::kWrongCallWords},
                                        {"shell", bawn::cli::add_shell},
                                        {"log", bawn::cli::add_log},
                                        {"reap", bawn::cli::add_reap},
                                        {"policy", bawn::cli::add_policy},
                                        {"doctor", bawn::cli::add_doctor}};
 
-/// Only the one that is named when the first word names one: making the options of all costs as
-/// much as the rest of a start.
-void add_subcommands(CLI::App& app, std::string_view first_word, bawn::cli::Action& chosen) {
+/// Null when the first word names none.
+const Subcommand* named_by(std::string_view first_word) {
   const auto* const named = std::ranges::find(kSubcommands, first_word, &Subcommand::name);
-  if (named != std::ranges::end(kSubcommands)) {
-    named->add(app, chosen);
-    return;
-  }
+  return named != std::ranges::end(kSubcommands) ? named : nullptr;
+}
+
+/// Only the one that is named when one is: making the options of all costs as much as the rest of a
+/// start.
+void add_subcommands(CLI::App& app, const Subcommand* named, bawn::cli::Action& chosen) {
   for (const Subcommand& each : kSubcommands) {
-    each.add(app, chosen);
+    if (named == nullptr || named == &each) {
+      each.add(app, chosen);
+    }
   }
 }
 
@@ -72,7 +77,8 @@ int run_chosen(int argc, char** argv) {
   app.set_version_flag("--version", std::string("bawn ") + BAWN_VERSION);
 
   bawn::cli::Action chosen;
-  add_subcommands(app, argc > 1 ? argv[1] : "", chosen);
+  const Subcommand* const named = named_by(argc > 1 ? argv[1] : "");
+  add_subcommands(app, named, chosen);
 
   try {
     app.parse(argc, argv);
@@ -80,8 +86,10 @@ int run_chosen(int argc, char** argv) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);  // help or the version, on standard output
     }
-    std::fprintf(stderr, "bawn: %s; `bawn --help` lists what there is\n", error.what());
-    return bawn::cli::kOwnFailure;
+    const std::string program = named != nullptr ? "bawn " + std::string(named->name) : "bawn";
+    std::fprintf(stderr, "bawn: %s; `%s --help` lists what there is\n", error.what(),
+                 program.c_str());
+    return named != nullptr ? named->wrong_words : bawn::cli::kOwnFailure;
   }
   return chosen();
 }
@@ -92,7 +100,7 @@ int main(int argc, char** argv) {
   fill_standard_streams();
   keep_own_access();
   try {
-    return run_chosen(argc, argv);
+    return bawn::cli::with_output_written(run_chosen(argc, argv), "bawn");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bawn: %s\n", error.what());
     return bawn::cli::kOwnFailure;

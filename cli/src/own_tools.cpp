@@ -60,8 +60,9 @@ Result<shell::EscalationDecision> decline(const contract::Context& /*context*/,
 
 /// The shell's tools and the file tools over the same sessions, and the tools of containers.
 Result<std::vector<contract::ToolPtr>> tools_over(const std::shared_ptr<container::PlacePool>& pool,
-                                                  const std::string& grant) {
+                                                  const std::string& grant, SessionLife life) {
   shell::ToolOptions options;
+  options.one_call = life == SessionLife::OneCall;
   if (grant == "never") {
     options.escalator = decline;
   }
@@ -79,7 +80,7 @@ Result<std::vector<contract::ToolPtr>> tools_over(const std::shared_ptr<containe
 }  // namespace
 
 Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& limits,
-                                LoginEnvironment login) {
+                                LoginEnvironment login, SessionLife life) {
   OwnTools own;
   const shell::PoolLimits bounds = BAWN_TRY(pool_limits(limits));
   shell::SessionConfig config = BAWN_TRY(configure_sessions(options));
@@ -89,8 +90,9 @@ Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& 
       login == LoginEnvironment::Yes
           ? std::make_shared<LoginPool>(std::move(config), bounds, std::move(setup))
           : std::make_shared<container::PlacePool>(std::move(config), bounds, std::move(setup));
-  own.tools = [pool = own.pool, grant = options.grant]() -> Result<std::vector<contract::ToolPtr>> {
-    auto tools = with_log(BAWN_TRY(tools_over(pool, grant)), pool->config().state_dir);
+  own.tools = [pool = own.pool, grant = options.grant,
+               life]() -> Result<std::vector<contract::ToolPtr>> {
+    auto tools = with_log(BAWN_TRY(tools_over(pool, grant, life)), pool->config().state_dir);
     ::malloc_trim(0);  // what the schemas were made of would stay with a server at rest
     return tools;
   };

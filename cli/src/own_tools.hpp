@@ -27,12 +27,15 @@ struct OwnTools {
   contract::Context context{};  ///< for every call: records go to the state directory
 };
 
+/// How long a session lives.
+enum class SessionLife { AsItsServer, OneCall };
+
 /// Ends what a dead server left, then wires the tools.
 ///
 /// Errors: those of `choose_policy`; what of the wall cannot be had, now and not at the first call;
 /// a workspace or a state directory that cannot be used.
 [[nodiscard]] contract::Result<OwnTools> make_own_tools(
     const WallOptions& options, const LimitOptions& limits = {},
-    LoginEnvironment login = LoginEnvironment::No);
+    LoginEnvironment login = LoginEnvironment::No, SessionLife life = SessionLife::AsItsServer);
 
 }  // namespace bawn::cli

@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 
@@ -22,7 +24,7 @@ int run_program(CLI::App& app, int argc, char** argv,
     std::fprintf(stderr, "%s: %s\n", name.c_str(), status.error().message().c_str());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
-      return app.exit(error);
+      return with_output_written(app.exit(error), name);
     }
     std::fprintf(stderr, "%s: %s; `%s --help` lists what there is\n", name.c_str(), error.what(),
                  name.c_str());
@@ -30,6 +32,16 @@ int run_program(CLI::App& app, int argc, char** argv,
     std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
   }
   return kOwnFailure;
+}
+
+int with_output_written(int status, const std::string& program) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+    return status;
+  }
+  std::fprintf(stderr, "%s: cannot write standard output%s%s\n", program.c_str(),
+               errno != 0 ? ": " : "", errno != 0 ? std::strerror(errno) : "");
+  return status == 0 ? kOwnFailure : status;
 }
 
 }  // namespace bawn::cli

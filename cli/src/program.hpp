@@ -5,6 +5,7 @@
 #include "bawn/contract/error.hpp"
 
 #include <functional>
+#include <string>
 
 namespace CLI {
 class App;
@@ -16,5 +17,9 @@ namespace bawn::cli {
 /// standard error under the program's name. Help and the version go to standard output.
 [[nodiscard]] int run_program(CLI::App& app, int argc, char** argv,
                               const std::function<contract::Result<int>()>& serve);
+
+/// The exit status of a program that would end with `status`: kOwnFailure instead of 0, with a
+/// sentence on standard error, when something of its standard output could not be written.
+[[nodiscard]] int with_output_written(int status, const std::string& program);
 
 }  // namespace bawn::cli

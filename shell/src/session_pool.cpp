@@ -186,7 +186,7 @@ Result<std::string> SessionPool::key_of(const contract::Context& context,
   const bool unbound =
       contract::session_from(context) == nullptr && contract::caller_from(context) != nullptr;
   const std::string wanted = name.value_or(unbound ? std::string() : fallback);
-  if (wanted.empty()) {
+  if (wanted.empty() && !name) {
     return contract::fail(ErrorCode::InvalidArgument,
                           "invalid arguments: this server has no default session: name one with "
                           "\"session\"");

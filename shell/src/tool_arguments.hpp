@@ -4,6 +4,7 @@
 
 #include "bawn/contract/describe.hpp"
 #include "bawn/shell/session.hpp"
+#include "bawn/shell/tools.hpp"
 
 #include <map>
 #include <optional>
@@ -14,6 +15,8 @@ namespace bawn::shell {
 
 /// `stdin` with this value stays open.
 inline constexpr const char* kOpenInput = "pipe";
+/// The largest `max_output_bytes`.
+inline constexpr int kMostShown = 102'400;
 
 /// What a call asks for beyond its session's policy.
 struct RequestArguments {
@@ -105,7 +108,7 @@ struct CallArguments {
             .one_of("read-only"),
         field("max_output_bytes", &CallArguments::max_output_bytes)
             .desc("How much output to show; head and tail when there is more")
-            .range(256, 102'400),
+            .range(256, kMostShown),
         field("output_limit_bytes", &CallArguments::output_limit_bytes)
             .desc("End the call when a stream grows beyond this. Left out: never")
             .range(1, 2'000'000'000),
@@ -116,9 +119,12 @@ struct CallArguments {
   }
 };
 
-/// Moves what both kinds of requests share; `view_bytes` where the caller gave none.
+/// For sessions of one call. Errors: InvalidArgument for whatever goes on behind an answer.
+[[nodiscard]] Result<> check_one_call(const CallArguments& args);
+
+/// Moves what both kinds of requests share.
 template <class Request>
-void apply(CallArguments& args, Request& request, std::size_t view_bytes) {
+void apply(CallArguments& args, Request& request, const ToolOptions& options) {
   if (args.input == kOpenInput) {
     request.input_open = true;
   } else {
@@ -130,7 +136,9 @@ void apply(CallArguments& args, Request& request, std::size_t view_bytes) {
     request.timeout = Milliseconds(*args.timeout_ms);
   }
   request.on_timeout = args.on_timeout == "background" ? OnTimeout::Background : OnTimeout::Kill;
-  request.yield = Milliseconds(args.background ? 0 : args.yield_ms);
+  if (!options.one_call) {
+    request.yield = Milliseconds(args.background ? 0 : args.yield_ms);
+  }
   if (args.tty) {
     request.terminal = TerminalSize{.columns = static_cast<std::uint16_t>(args.columns),
                                     .rows = static_cast<std::uint16_t>(args.rows)};
@@ -138,7 +146,7 @@ void apply(CallArguments& args, Request& request, std::size_t view_bytes) {
   request.read_only = args.policy.has_value();
   request.output_limit = static_cast<std::uint64_t>(args.output_limit_bytes.value_or(0));
   request.view_bytes =
-      args.max_output_bytes ? static_cast<std::size_t>(*args.max_output_bytes) : view_bytes;
+      args.max_output_bytes ? static_cast<std::size_t>(*args.max_output_bytes) : options.view_bytes;
 }
 
 }  // namespace bawn::shell

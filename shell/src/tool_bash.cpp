@@ -43,9 +43,9 @@ constexpr const char* kDescription =
     "confined; a command that hits the wall fails as usual, and the result names what the wall may "
     "have refused. One command at a time per session; use exec or another session beside it.";
 
-BashRequest request_of(BashArgs& args, std::size_t view_bytes) {
+BashRequest request_of(BashArgs& args, const ToolOptions& options) {
   BashRequest request;
-  apply(args, request, view_bytes);
+  apply(args, request, options);
   request.command = std::move(args.command);
   request.check_syntax = args.check_syntax;
   request.check_only = args.check;
@@ -58,7 +58,7 @@ contract::Outcome run_with_request(const ToolSupport& support, const contract::C
   if (const auto fits = check_escalated(args); !fits) {
     return fits.error();
   }
-  BashRequest request = request_of(args, support.options().view_bytes);
+  BashRequest request = request_of(args, support.options());
   request.yield.reset();
   const std::string command = request.command;
   return run_escalated(support, context, args,
@@ -85,6 +85,9 @@ Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
       .positional = {"command"},
       .examples = {{"Count the files of a folder", R"({"command":"ls | wc -l"})"}}};
   const auto run = [support](const contract::Context& context, BashArgs args) -> contract::Outcome {
+    if (const auto fits = support->options().one_call ? check_one_call(args) : Result<>(); !fits) {
+      return fits.error();
+    }
     if (args.request) {
       return run_with_request(*support, context, std::move(args));
     }
@@ -92,7 +95,7 @@ Result<contract::ToolPtr> make_bash_tool(const SupportPtr& support) {
     if (!session) {
       return session.error();
     }
-    BashRequest request = request_of(args, support->options().view_bytes);
+    BashRequest request = request_of(args, support->options());
     request.background = args.background;
     auto result = (*session)->run(context, std::move(request));
     if (!result) {

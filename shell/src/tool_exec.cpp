@@ -62,7 +62,7 @@ contract::Outcome run_with_request(const ToolSupport& support, const contract::C
     shown += (shown.empty() ? "" : " ") + contract::plain_or_quoted(word);
   }
   ExecRequest request;
-  apply(args, request, support.options().view_bytes);
+  apply(args, request, support.options());
   request.argv = std::move(argv);
   request.yield.reset();
   return run_escalated(support, context, args,
@@ -90,6 +90,9 @@ Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support) {
     if (!argv) {
       return argv.error();
     }
+    if (const auto fits = support->options().one_call ? check_one_call(args) : Result<>(); !fits) {
+      return fits.error();
+    }
     if (args.request) {
       return run_with_request(*support, context, args, *std::move(argv));
     }
@@ -98,7 +101,7 @@ Result<contract::ToolPtr> make_exec_tool(const SupportPtr& support) {
       return session.error();
     }
     ExecRequest request;
-    apply(args, request, support->options().view_bytes);
+    apply(args, request, support->options());
     request.argv = *std::move(argv);
     auto result = (*session)->exec(context, std::move(request));
     if (!result) {

@@ -140,7 +140,8 @@ contract::Outcome show(const ToolSupport& support, const Session& session, const
   const std::vector<Denial> refused = support.denials(session, call);
   OutputEntry entry;
   entry.result = to_entry(call, refused);
-  contract::ToolResult result = contract::text_result(to_text(call, refused, session.workspace()));
+  contract::ToolResult result =
+      contract::text_result(to_text(call, refused, {.usual_cwd = session.workspace()}));
   auto structured = contract::encode(entry);
   if (!structured) {
     return structured.error();

@@ -1,5 +1,7 @@
 #include "tool_result.hpp"
 
+#include "tool_arguments.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -107,7 +109,18 @@ std::string list_of(const std::vector<Survivor>& processes) {
   return text;
 }
 
-std::string remarks(const CallResult& result, const std::vector<Denial>& denials) {
+std::string left_out(const CallResult& result, std::string_view name, const StreamView& view,
+                     bool readable_later) {
+  return fmt::format("{} has {} bytes in {} lines; {}", name, view.bytes, view.lines,
+                     readable_later
+                         ? fmt::format("bash_output with call {} and {}_from reads what "
+                                       "is left out",
+                                       result.call, name)
+                         : fmt::format("max_output_bytes shows up to {} of them", kMostShown));
+}
+
+std::string remarks(const CallResult& result, const std::vector<Denial>& denials,
+                    bool readable_later) {
   std::string text;
   const auto add = [&](const std::string& line) { text += fmt::format("[{}]\n", line); };
   if (result.cwd_missing) {
@@ -141,10 +154,7 @@ std::string remarks(const CallResult& result, const std::vector<Denial>& denials
   for (const auto& [name, view] :
        {std::pair{"stdout", &result.out}, std::pair{"stderr", &result.err}}) {
     if (view->missing_bytes != 0) {
-      add(
-          fmt::format("{} has {} bytes in {} lines; bash_output with call {} and {}_from reads "
-                      "what is left out",
-                      name, view->bytes, view->lines, result.call, name));
+      add(left_out(result, name, *view, readable_later));
     }
     if (view->invalid_bytes != 0) {
       add(fmt::format("{} bytes of {} are not UTF-8", view->invalid_bytes, name));
@@ -217,12 +227,12 @@ CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials)
 }
 
 std::string to_text(const CallResult& result, const std::vector<Denial>& denials,
-                    std::string_view usual_cwd) {
+                    const TextOptions& options) {
   std::string text = status_line(result) + "\n";
-  if (!result.cwd.empty() && result.cwd != usual_cwd && !result.cwd_missing) {
+  if (!result.cwd.empty() && result.cwd != options.usual_cwd && !result.cwd_missing) {
     text += fmt::format("[working directory: {}]\n", result.cwd);
   }
-  text += remarks(result, denials);
+  text += remarks(result, denials, options.readable_later);
   if (result.screen && result.screen_addressed) {
     // The screen is what the stream's cursor movements add up to.
     return text + "--- screen ---\n" + *result.screen;

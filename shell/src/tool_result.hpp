@@ -213,9 +213,14 @@ struct CallEntry {
 
 [[nodiscard]] CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials);
 
-/// The same for a reader of text: a status line, notes, output, errors. The working directory is
-/// named when it is another than `usual_cwd`.
+/// What there is to say to a reader of text beside the result itself.
+struct TextOptions {
+  std::string_view usual_cwd{};  ///< the working directory is named when it is another one
+  bool readable_later = true;    ///< bash_output has what the text leaves out
+};
+
+/// The same for a reader of text: a status line, notes, output, errors.
 [[nodiscard]] std::string to_text(const CallResult& result, const std::vector<Denial>& denials,
-                                  std::string_view usual_cwd);
+                                  const TextOptions& options);
 
 }  // namespace bawn::shell

@@ -58,7 +58,8 @@ contract::Outcome ToolSupport::outcome(const Session& session,
                                        CallResult result) const {
   result.session = name.value_or(options_.default_session);
   const std::vector<Denial> refused = denials(session, result);
-  contract::ToolResult made = contract::text_result(to_text(result, refused, session.workspace()));
+  contract::ToolResult made = contract::text_result(to_text(
+      result, refused, {.usual_cwd = session.workspace(), .readable_later = !options_.one_call}));
   auto structured = contract::encode(to_entry(result, refused));
   if (!structured) {
     return structured.error();

@@ -12,6 +12,7 @@ namespace bawn::cli {
 namespace {
 
 using contract::field;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 struct Args {
@@ -107,6 +108,28 @@ TEST(CallText, HelpComesFromTheDescription) {  // C-220, C-221
   EXPECT_THAT(list_text({info()}), HasSubstr("read             Read a file\n"));
 }
 
+TEST(CallText, HelpShowsTheValuesThatThereAreAndTheDefaults) {  // C-220
+  const contract::ToolInfo tool{.name = "t", .description = "T.", .input_schema = R"({
+    "type":"object","required":["mode"],"properties":{
+      "mode":{"type":"string","enum":["kill","background"]},
+      "after":{"type":["string","null"],"enum":["kill","let go",null],"default":"kill"},
+      "policy":{"type":"string","enum":["read-only"]},
+      "levels":{"type":"array","items":{"type":"integer","enum":[1,2]}},
+      "limit":{"type":"integer","default":10000},
+      "check":{"type":"boolean","default":true},
+      "quiet":{"type":"boolean","default":false},
+      "free":{"type":"string"}}})"};
+  const std::string help = help_text(tool);
+  EXPECT_THAT(help, ContainsRegex("--mode TEXT +\\(required; kill or background\\)\n"));
+  EXPECT_THAT(help, ContainsRegex("--after TEXT +\\(kill or let go; default kill\\)\n"));
+  EXPECT_THAT(help, ContainsRegex("--policy TEXT +\\(only read-only\\)\n"));
+  EXPECT_THAT(help, ContainsRegex("--levels N \\.\\.\\. +\\(1 or 2\\)\n"));
+  EXPECT_THAT(help, ContainsRegex("--limit N +\\(default 10000\\)\n"));
+  EXPECT_THAT(help, ContainsRegex("--no-check +\\(default on\\)\n"));
+  EXPECT_THAT(help, ContainsRegex("--quiet +\n"));
+  EXPECT_THAT(help, ContainsRegex("--free TEXT +\n"));
+}
+
 TEST(CallText, ResultsAndQuestionsAreWrittenWhole) {  // C-221
   contract::ToolResult result = contract::text_result("text");
   result.structured = contract::Json{{"n", 1}};
@@ -138,6 +161,12 @@ TEST(CallArguments, AListComesWholeOrPieceByPieceAndNotBoth) {
 
 TEST(CallArguments, ANegatedFlagTakesNoValue) {
   EXPECT_THAT(read({"--no-recursive=true"}), HasSubstr("takes no value"));
+}
+
+TEST(CallArguments, OurOwnFlagsTakeNoValue) {
+  for (const char* word : {"--json=false", "--json=true", "--json=", "--help=no"}) {
+    EXPECT_THAT(read({word, "a"}), HasSubstr("takes no value")) << word;
+  }
 }
 
 TEST(CallArguments, AnAnswerNeedsAnActionThatThereIs) {

@@ -95,6 +95,35 @@ TEST(CallRun, AnswersComeFromTheCommandLineInTheirOrder) {  // C-221
               HasSubstr(R"(unknown action "maybe")"));
 }
 
+/// The status for a call whose structure says these things.
+int status_of(const Json& structured) {
+  return static_cast<int>(call(tool([&](const Context&, const contract::Call&) {
+                            contract::ToolResult result = contract::text_result("text");
+                            result.structured = structured;
+                            return contract::Outcome(std::move(result));
+                          })).status);
+}
+
+TEST(CallRun, TheStatusTellsACommandThatRanFromOneThatDidNot) {  // C-221
+  const auto command = [](const char* reason, const char* message = "") {
+    return status_of({{"state", "finished"}, {"reason", reason}, {"message", message}});
+  };
+  EXPECT_EQ(command("exited"), 0);
+  EXPECT_EQ(command("signalled"), 0);
+  EXPECT_EQ(command("exited", "cannot start x: No such file or directory"), 1);
+  EXPECT_EQ(command("timeout"), 124);
+  for (const char* reason : {"cancelled", "output_limit", "oom", "denied", "syntax_error",
+                             "incomplete_input", "shell_lost"}) {
+    EXPECT_EQ(command(reason), 1) << reason;
+  }
+  // Other tools' structures are no commands.
+  EXPECT_EQ(status_of({{"reason", "denied"}}), 0);
+  EXPECT_EQ(status_of({{"state", "finished"}, {"reason", 7}}), 0);
+  EXPECT_EQ(status_of({{"state", "open"}, {"reason", "denied"}}), 0);
+  EXPECT_EQ(status_of(Json::array({"state", "reason"})), 0);
+  EXPECT_EQ(status_of(nullptr), 0);
+}
+
 TEST(CallRun, AToolThatBreaksItsPromiseFails) {  // C-67
   const auto printed = call(tool(
       [](const Context&, const contract::Call&) { return contract::text_result("no structure"); },

@@ -259,8 +259,9 @@ TEST_F(ToolsTest, TheProcessGroupIsRecordedBeforeTheCommandActs) {  // C-154, C-
     EXPECT_TRUE(records.front().data.contains(member)) << member;
   }
   records.clear();
-  std::filesystem::remove(workspace_.path() / "acted");
+  EXPECT_TRUE(std::filesystem::remove(workspace_.path() / "acted"));
   std::ignore = call("exec", {{"argv", {"touch", "acted"}}}, context);
+  EXPECT_TRUE(std::filesystem::exists(workspace_.path() / "acted"));
   ASSERT_FALSE(records.empty());
   EXPECT_FALSE(acted_before);
   EXPECT_TRUE(records.front().data.contains("pgid"));

@@ -17,6 +17,9 @@ struct ToolOptions {
   /// The session of a call that names none; empty = a name is required.
   std::string default_session = "main";
   std::size_t view_bytes = 32 * 1024;  ///< default size of a result's output, bytes
+  /// A session ends with the answer of its one call: bash and exec answer when the call is over,
+  /// and refuse what would go on behind the answer.
+  bool one_call = false;
   /// Decides about calls that ask for more; empty = the person behind the call is asked.
   Escalator escalator{};
 };
