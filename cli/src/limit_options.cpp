@@ -20,6 +20,10 @@ void add_limit_options(CLI::App& command, LimitOptions& options) {
       .add_option("--max-spool", options.spool,
                   "Output kept on disk, all sessions together, in bytes or as 512M, 4G (4G)")
       ->transform(CLI::AsSizeValue(false));
+  command.add_option("--shell", options.shell,
+                     "What runs the text of bash calls: bash, sh (a new one for each call, with "
+                     "the state of the last), or the path of either; auto takes bash where there "
+                     "is one (auto)");
   command.add_option("--session-idle", options.idle,
                      "How long a session without a running call keeps its place when another one "
                      "needs it: 30s, 5m, 2h (for ever)");
@@ -58,6 +62,9 @@ std::vector<std::string> words_of(const LimitOptions& options) {
   }
   for (const std::string& container : options.joinable) {
     add("--join-container", container);
+  }
+  if (options.shell) {
+    add("--shell", *options.shell);
   }
   return words;
 }

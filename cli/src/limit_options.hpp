@@ -1,5 +1,5 @@
 /// \file
-/// The bounds of a server as options of its command line.
+/// What a server's sessions are and how many, as options of its command line.
 #pragma once
 
 #include "bawn/contract/error.hpp"
@@ -24,6 +24,7 @@ struct LimitOptions {
   std::optional<std::uint64_t> spool = std::nullopt;  ///< bytes on disk, all sessions together
   std::optional<std::string> idle = std::nullopt;     ///< a duration
   std::vector<std::string> joinable{};                ///< containers of others that may be joined
+  std::optional<std::string> shell = std::nullopt;    ///< see choose_shell()
 };
 
 void add_limit_options(CLI::App& command, LimitOptions& options);

@@ -9,6 +9,7 @@
 #include "record_log.hpp"
 #include "session_places.hpp"
 #include "session_setup.hpp"
+#include "shell_choice.hpp"
 
 #include <malloc.h>
 
@@ -84,6 +85,7 @@ Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& 
   OwnTools own;
   const shell::PoolLimits bounds = BAWN_TRY(pool_limits(limits));
   shell::SessionConfig config = BAWN_TRY(configure_sessions(options));
+  BAWN_TRY(choose_shell(limits.shell.value_or("auto"), config));
   config.limits.running_exec = limits.calls.value_or(config.limits.running_exec);
   auto setup = container_setup(config, limits);
   own.pool =

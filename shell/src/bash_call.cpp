@@ -1,5 +1,6 @@
 #include "bash_call.hpp"
 
+#include "bawn/os/procfs.hpp"
 #include "call_processes.hpp"
 #include "driver_script.hpp"
 #include "process_record.hpp"
@@ -65,25 +66,7 @@ CallScope BashCall::scope() const {
           .shell_inside_pid = child.inside_pid()};
 }
 
-Result<bool> BashCall::check_text(const contract::Context& context) {
-  if (!request_.check_syntax) {
-    return true;
-  }
-  const auto fault = BAWN_TRY(session_.check_syntax(context, request_.command));
-  if (!fault) {
-    return true;
-  }
-  CallResult result = faulty(*fault);
-  session_.complete(result);
-  session_.release_step();
-  record_->finish(std::move(result));
-  return false;
-}
-
-Result<bool> BashCall::begin(const contract::Context& context) {
-  if (!BAWN_TRY(check_text(context))) {
-    return false;
-  }
+Result<> BashCall::begin() {
   if (request_.command.find("\r\n") != std::string::npos) {
     notes_.emplace_back(
         "The command text has CRLF line ends; bash takes each CR as part of its line.");
@@ -101,8 +84,7 @@ Result<bool> BashCall::begin(const contract::Context& context) {
                                                             .child = &session_.shell()->child(),
                                                             .is_shell = true,
                                                             .groups = {}}));
-  BAWN_TRY(send_step());
-  return true;
+  return send_step();
 }
 
 Result<> BashCall::open_input() {
@@ -135,11 +117,11 @@ Result<> BashCall::send_step() {
   BAWN_TRY(open_input());
   out_ = BAWN_TRY(dir.make_output(name_ + ".o"));
   err_ = BAWN_TRY(dir.make_output(name_ + ".e"));
-  record_->set_script(dir.read_side() + text_name);
+  record_->set_script({dir.read_side() + text_name, "bash"});
   pump_.emplace(record_, out_.read.get(), err_.read.get(), session_.shell()->child().exit_event(),
                 &session_.reports, nonce_);
   not_before_ = session_.warden->start_time_now();
-  return session_.shell()->write_line(
+  const std::string line =
       step_line({.nonce = nonce_,
                  .marker = record_->id,
                  .text = dir.read_side() + name_,
@@ -149,7 +131,29 @@ Result<> BashCall::send_step() {
                  .keep_options = request_.keep_options,
                  .come_back = !request_.cwd.empty(),
                  .after_failure = session_.last_status != 0,
-                 .exports_all = session_.exports_all}));
+                 .exports_all = session_.exports_all});
+  step_ = line.size() + 1;
+  sent_ = Clock::now();
+  return session_.shell()->write_line(line);
+}
+
+BashCall::Look BashCall::give_up(std::string why) {
+  given_up_ = std::move(why);
+  StopResult stopped;
+  stopped.killed_shell = true;
+  stopped.step = "shell_restart";
+  std::ignore = signal_process(*session_.warden, session_.shell()->child().inside_pid(), SIGKILL);
+  stopped.exited = pump_->wait(Clock::now() + std::chrono::seconds(1)).exited;
+  return {.stopped = std::move(stopped), .soon = false};
+}
+
+void BashCall::continue_shell() {
+  if (session_.warden->relay() == nullptr &&
+      os::process_state(session_.shell()->child().pid()).value_or('?') == 'T') {
+    // Nobody else can: to the session it is the one that would run `fg`.
+    std::ignore = signal_process(*session_.warden, session_.shell()->child().inside_pid(), SIGCONT);
+    record_->add_note("The text stopped the shell itself; it was continued.");
+  }
 }
 
 BashCall::Look BashCall::look() {
@@ -157,7 +161,14 @@ BashCall::Look BashCall::look() {
   // that is busy elsewhere, and for a report that comes over a relay.
   constexpr int kEnough = 8;
   BashProcess& shell = *session_.shell();
-  if (queued_ == 0 && shell.unread() != 0) {
+  continue_shell();
+  const std::size_t unread = shell.unread();
+  if (unread >= step_ + queued_ && Clock::now() - sent_ >= session_.config.limits.busy_shell) {
+    return give_up(
+        "The shell was busy with something of an earlier call and did not come back to its prompt; "
+        "it was replaced.");
+  }
+  if (queued_ == 0 && unread != 0) {
     // On a busy machine the step's own line is still there. The shell would read both at once, and
     // then look as if it had come back.
     return {.stopped = {}, .soon = true};
@@ -170,7 +181,7 @@ BashCall::Look BashCall::look() {
     }
     return {.stopped = {}, .soon = true};
   }
-  if (shell.unread() != 0) {
+  if (unread != 0) {
     return {};
   }
   // The line is taken, so the shell is at its prompt, and still no report came: it cannot report
@@ -178,12 +189,7 @@ BashCall::Look BashCall::look() {
   if (++looks_taken_ < kEnough) {
     return {.stopped = {}, .soon = true};
   }
-  StopResult stopped;
-  stopped.killed_shell = true;
-  stopped.step = "shell_restart";
-  std::ignore = signal_process(*session_.warden, shell.child().inside_pid(), SIGKILL);
-  stopped.exited = pump_->wait(Clock::now() + std::chrono::seconds(1)).exited;
-  return {.stopped = std::move(stopped), .soon = false};
+  return give_up("The shell came back to its prompt but could no longer report; it was replaced.");
 }
 
 StopResult BashCall::stop() {
@@ -249,13 +255,18 @@ void BashCall::restore_shell(CallResult& result) {
   }
   result.shell_restarted = true;
   result.restored = *restored;
-  from_report(result, session_.shell()->first_report(), true);
+  const StepReport& first = session_.shell()->first_report();
+  if (first.flags.find('!') != std::string::npos) {
+    result.notes.emplace_back(
+        "The saved state has an error in it: what comes after that could not be restored.");
+  }
+  from_report(result, first, true);
 }
 
 void BashCall::from_death(CallResult& result) {
   const auto status = session_.shell()->child().status();
   // bash takes its line byte by byte: what is left of it tells that the text never began. The extra
-  // line of look() may lie there too.
+  // lines of look() and of stopping may lie there too.
   const bool began = session_.shell()->unread() <= queued_;
   if (status && !began) {
     result.reason = Reason::ShellLost;
@@ -295,7 +306,11 @@ void BashCall::list_survivors(CallResult& result, bool held) {
     return;  // nothing hints at a survivor: asking the warden is not worth a round trip
   }
   CallScope whose = scope();
-  const auto processes = call_processes(*session_.warden, whose);
+  auto processes = call_processes(*session_.warden, whose);
+  if (processes && processes->empty() && new_jobs_) {
+    // One that forks and ends while the list is made (setsid does) can be missed with its child.
+    processes = call_processes(*session_.warden, whose);
+  }
   if (!processes) {
     return;
   }
@@ -332,6 +347,9 @@ void BashCall::conclude(const std::optional<StopResult>& stopped) {
   const bool held = release_streams();
   CallResult result;
   result.notes = std::move(notes_);
+  if (stopped) {
+    queued_ = std::max(queued_, stopped->queued);
+  }
   if (report) {
     from_report(result, *report, false);
   } else {
@@ -342,8 +360,7 @@ void BashCall::conclude(const std::optional<StopResult>& stopped) {
     result.survivors = stopped->survivors;
     if (stopped->killed_shell && record_->stop_cause() == StopCause::None) {
       result.reason = Reason::ShellLost;
-      result.notes.emplace_back(
-          "The shell came back to its prompt but could no longer report; it was replaced.");
+      result.notes.push_back(given_up_);
     }
     if (report && stopped->shell_signalled) {
       barrier(result);

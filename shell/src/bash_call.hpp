@@ -17,17 +17,14 @@ class BashCall final : public DrivenCall {
   BashCall(Session::Impl& session, CallPtr record, BashRequest request,
            const contract::Context& context);
 
-  /// Checks the text, records the shell, and sends the step. False when the call is over already,
-  /// because the text does not parse. On an error the slot is still held.
-  [[nodiscard]] Result<bool> begin(const contract::Context& context);
+  /// Records the shell and sends the step. On an error the slot is still held.
+  [[nodiscard]] Result<> begin();
 
  private:
   StopResult stop() override;
   void conclude(const std::optional<StopResult>& stopped) override;
   Look look() override;
 
-  /// False when the text does not parse, which ends the call.
-  [[nodiscard]] Result<bool> check_text(const contract::Context& context);
   [[nodiscard]] Result<> open_input();
   [[nodiscard]] Result<> send_step();
   void from_report(CallResult& result, const StepReport& report, bool restarted);
@@ -47,6 +44,14 @@ class BashCall final : public DrivenCall {
   std::uint64_t not_before_ = 0;
   OutputFifo out_;
   OutputFifo err_;
+  /// A shell that a text stopped (`kill -STOP $$`, `suspend`) goes on.
+  void continue_shell();
+  /// What look() does with a shell that is of no more use.
+  [[nodiscard]] Look give_up(std::string why);
+
+  std::size_t step_ = 0;    ///< length of the step's line
+  Clock::time_point sent_;  ///< when it was sent
+  std::string given_up_;    ///< why, if it was
   std::size_t queued_ = 0;  ///< length of the extra line that was sent, if any
   int looks_taken_ = 0;     ///< looks at which that line had been taken
   bool new_jobs_ = false;   ///< the report names jobs that the report before did not

@@ -36,12 +36,14 @@ Result<std::unique_ptr<BashProcess>> BashProcess::start(sandbox::Warden& warden,
   DriverSettings settings{.report = start.report_path,
                           .exit_state = dir.write_side() + name + ".x",
                           .start_nonce = nonce,
-                          .snapshot = {},
+                          .later = {},
                           .directory = start.directory};
   StateFile exit_state = BAWN_TRY(dir.make_state_file(name + ".x"));
   if (!start.state.empty()) {
-    settings.snapshot = dir.read_side() + name + ".s";
-    BAWN_TRY(dir.write_text(name + ".s", start.state));
+    const StateParts state = parts_of_state(start.state);
+    settings.later = dir.read_side() + name + ".l";
+    BAWN_TRY(dir.write_text(name + ".s", state.first, kStateRead));
+    BAWN_TRY(dir.write_text(name + ".l", state.later));
   }
   BAWN_TRY(dir.write_text(name, driver_script(settings)));
 
@@ -60,11 +62,17 @@ Result<std::unique_ptr<BashProcess>> BashProcess::start(sandbox::Warden& warden,
   process->exit_name_ = name + ".x";
   process->state_limit_ = start.state_limit;
   BAWN_TRY(process->child_->go());
-  BAWN_TRY(process->write_line(fmt::format(". {}", shell_quote(dir.read_side() + name))));
+  if (!start.state.empty()) {
+    // A line of its own: an error in it returns to the prompt, and the next line is read.
+    BAWN_TRY(process->write_line(
+        fmt::format(". {} >/dev/null 2>&1", shell_quote(dir.read_side() + name + ".s"))));
+  }
+  BAWN_TRY(process->write_line(fmt::format("\\. {}", shell_quote(dir.read_side() + name))));
 
   auto report = reports.wait(nonce, process->child_->exit_event(), kStartTimeoutMs);
   dir.remove_text(name);
   dir.remove_text(name + ".s");
+  dir.remove_text(name + ".l");
   if (!report) {
     const auto status = process->child_->status();
     if (status && status->exec_errno != 0) {

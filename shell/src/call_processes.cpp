@@ -30,10 +30,17 @@ Result<int> signal_call(sandbox::Warden& warden, const CallScope& scope, int sig
 }
 
 Result<std::vector<sandbox::ProcessInfo>> call_processes(sandbox::Warden& warden,
-                                                         const CallScope& scope) {
+                                                         const CallScope& scope,
+                                                         char* shell_state) {
   std::vector<sandbox::ProcessInfo> found;
   for (sandbox::ProcessInfo& process : BAWN_TRY(warden.tree())) {
-    if (process.pid == scope.shell_pid || process.state == 'Z' || process.state == 'X') {
+    if (process.pid == scope.shell_pid) {
+      if (shell_state != nullptr) {
+        *shell_state = process.state;
+      }
+      continue;
+    }
+    if (process.state == 'Z' || process.state == 'X') {
       continue;
     }
     // No marker: it cleared its environment. The shell's marker: a fork of the shell that has not

@@ -27,9 +27,11 @@ struct CallScope {
 /// Sends it to one process. Errors: the warden's.
 [[nodiscard]] Result<int> signal_process(sandbox::Warden& warden, int inside_pid, int signal);
 
-/// Those that live, zombies left out.
+/// Those that live, zombies left out. `shell_state`: where the letter of the shell's state goes,
+/// which is left alone when the shell is not there.
 [[nodiscard]] Result<std::vector<sandbox::ProcessInfo>> call_processes(sandbox::Warden& warden,
-                                                                       const CallScope& scope);
+                                                                       const CallScope& scope,
+                                                                       char* shell_state = nullptr);
 
 /// True when a process of the call waits until somebody writes to `input`: it sleeps in a read of
 /// it, or in a poll(2) or select(2) with it as its standard input. `shell` is the marker of a

@@ -94,9 +94,9 @@ void CallRecord::request_stop(StopCause cause) noexcept {
   }
 }
 
-void CallRecord::set_script(std::string path) {
+void CallRecord::set_script(ScriptName script) {
   const std::lock_guard lock(mutex_);
-  script_ = std::move(path);
+  script_ = std::move(script);
 }
 
 void CallRecord::finish(CallResult result) {

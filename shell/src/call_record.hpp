@@ -51,8 +51,7 @@ class CallRecord {
   /// Readable after a request to stop; borrowed, until the call is finished.
   [[nodiscard]] int wake_fd() const noexcept { return wake_->get(); }
 
-  /// Shown as "bash" in views: the file of the call's text.
-  void set_script(std::string path);
+  void set_script(ScriptName script);
   /// Before the call starts: input that may be written while it runs.
   void set_input(std::shared_ptr<InputFeed> input) { input_ = std::move(input); }
   [[nodiscard]] InputFeed* input() const noexcept { return input_.get(); }
@@ -107,7 +106,7 @@ class CallRecord {
   OutputBuffer out_;
   OutputBuffer err_;
   CallResult result_;
-  std::string script_;
+  ScriptName script_;
   std::uint64_t shown_out_ = 0;
   std::uint64_t shown_err_ = 0;
   bool answered_ = true;

@@ -27,7 +27,7 @@ namespace {
 //     assignment) comes back to the prompt, which would run it again without end.
 // __bt NONCE  has the next __bd report a step that was interrupted, unless it did so already.
 // __bx  is the EXIT trap. It takes the options back first, since errexit would end it half-way, and
-//     leaves them in __bo (P = pipefail) for the first report of the shell that comes after.
+//     leaves them in __bo (| = pipefail) for the first report of the shell that comes after.
 // __bv FILE  writes the shell's state; __by NONCE FILE does so and reports.
 //
 // A text may do to these names what it likes. What must hold is that no untrue report comes out,
@@ -47,8 +47,8 @@ namespace {
 //     line.
 //
 // __bv has no local variables: they would be in the state. Its order is that of restoring: what
-// changes how functions are parsed, then variables, functions, and what changes how the rest is
-// read.
+// changes how functions are parsed, then variables, functions, and behind a mark what would disturb
+// the driver of the new shell: traps and aliases.
 constexpr std::string_view kFunctions = R"bash(
 __bs() {
   if [[ $- != *e* ]]; then builtin return "$__bz"; fi
@@ -99,7 +99,8 @@ __bd() {
     builtin set +etuvx +o pipefail
   fi
   if [[ $- != *m* ]]; then builtin set -m; fi
-  PROMPT_COMMAND=__be
+  PS1= PS0= PROMPT_COMMAND=__be
+  builtin return 0
 }
 __bt() {
   if [[ $__bj == "$1" ]]; then builtin return "$__bz"; fi
@@ -114,19 +115,22 @@ __bv() {
     builtin umask -p
     builtin declare -p
     builtin declare -f
-    builtin alias -p
+    builtin printf '# later\n'
     builtin trap -p
+    builtin alias -p
     builtin printf '# end of state\n'
   } >>"$1"
 }
 __bx() {
   __bo=$-
-  if [[ -o pipefail ]]; then __bo+=P; fi
+  if [[ -o pipefail ]]; then __bo+=\|; fi
   builtin set +etuvx +o pipefail
+  if [[ -n ${FUNCNEST-} ]]; then FUNCNEST=; fi
   __bv %EXIT_STATE%
 }
 __by() {
   __b9=$__bz
+  if [[ -n ${FUNCNEST-} ]]; then FUNCNEST=; fi
   __bv "$2"
   __bk=kn __bq= __bi=$1
   __bd
@@ -147,8 +151,10 @@ for __b1 in expand_aliases inherit_errexit interactive_comments shift_verbose so
 done
 )bash";
 
+constexpr std::string_view kLaterMark = "\n# later\n";
+
 constexpr std::string_view kSettle = R"bash(
-builtin unset MAILCHECK HISTFILE
+builtin unset MAILCHECK HISTFILE __bu
 builtin shopt -u extdebug checkwinsize
 builtin set +H +o history
 builtin history -c
@@ -157,17 +163,26 @@ PS1= PS2= PS0= PROMPT_COMMAND=__be
 )bash";
 
 // Those that the driver of a new shell assigns to, or that its reports depend on.
-constexpr std::array<std::string_view, 10> kNeeded = {
-    "BAWN_CALL",       "HISTFILE",       "IFS", "MAILCHECK", "OLDPWD",
-    "POSIXLY_CORRECT", "PROMPT_COMMAND", "PS0", "PS1",       "PS2"};
+constexpr std::array<std::string_view, 6> kNeeded = {"BAWN_CALL", "HISTFILE", "IFS",
+                                                     "MAILCHECK", "OLDPWD",   "POSIXLY_CORRECT"};
+// What a prompt would run or limit before the driver is there; without a terminal of no use.
+constexpr std::array<std::string_view, 5> kDropped = {"FUNCNEST", "PROMPT_COMMAND", "PS0", "PS1",
+                                                      "PS2"};
+// Options that end, change or print the lines that restore the rest.
+constexpr std::array<std::string_view, 5> kLate = {
+    "set -o errexit", "set -o keyword", "set -o nounset", "set -o verbose", "set -o xtrace"};
+// Without a terminal there are no lines to edit; and a shell would end after one line of its own.
+constexpr std::array<std::string_view, 3> kNever = {"set -o emacs", "set -o onecmd", "set -o vi"};
+
+template <std::size_t size>
+bool holds(const std::array<std::string_view, size>& all, std::string_view one) {
+  return std::ranges::find(all, one) != all.end();
+}
 
 /// The line without what would keep the next driver from using the variable; none for one of the
 /// driver's own.
 std::optional<std::string> freed_declaration(std::string_view line) {
   constexpr std::string_view kDeclare = "declare -";
-  if (line == "set -o onecmd") {
-    return std::nullopt;  // the new shell would end after one line of its own
-  }
   const std::size_t blank = line.find(' ', kDeclare.size());
   if (!line.starts_with(kDeclare) || blank == std::string_view::npos) {
     return std::string(line);
@@ -178,7 +193,10 @@ std::optional<std::string> freed_declaration(std::string_view line) {
     return line.starts_with("declare -- __bo=") ? std::optional(std::string(line)) : std::nullopt;
   }
   const std::string_view name = rest.substr(0, rest.find('='));
-  if (name != "PWD" && std::ranges::find(kNeeded, name) == kNeeded.end()) {
+  if (holds(kDropped, name)) {
+    return std::nullopt;
+  }
+  if (name != "PWD" && !holds(kNeeded, name)) {
     return std::string(line);
   }
   std::string flags(line.substr(kDeclare.size(), blank - kDeclare.size()));
@@ -192,15 +210,33 @@ std::optional<std::string> freed_declaration(std::string_view line) {
 
 std::string usable_state(std::string_view state) {
   std::string usable;
+  std::string late;
   usable.reserve(state.size());
+  if (state.ends_with(state_end())) {
+    state.remove_suffix(state_end().size());
+  }
+  bool options = true;  // they come first; further down the same words may be anybody's
   while (!state.empty()) {
     const std::size_t end = std::min(state.find('\n'), state.size() - 1);
-    if (const auto line = freed_declaration(state.substr(0, end))) {
-      usable.append(*line).push_back('\n');
+    const std::string_view line = state.substr(0, end);
+    options = options && !line.starts_with("declare -");
+    if (options && holds(kLate, line)) {
+      late.append(line).push_back('\n');
+    } else if (!options || !holds(kNever, line)) {
+      if (const auto freed = freed_declaration(line)) {
+        usable.append(*freed).push_back('\n');
+      }
     }
     state.remove_prefix(end + 1);
   }
-  return usable;
+  return usable + late;
+}
+
+StateParts parts_of_state(std::string_view state) {
+  const std::size_t mark = state.rfind(kLaterMark);
+  return mark == std::string_view::npos
+             ? StateParts{.first = state, .later = {}}
+             : StateParts{.first = state.substr(0, mark + 1), .later = state.substr(mark + 1)};
 }
 
 std::string shell_quote(std::string_view text) {
@@ -253,13 +289,14 @@ std::string aside_script(const AsideSettings& settings) {
   // No monitor mode: the call's processes stay in one group, which a terminal can have in front.
   std::string script;
   if (!settings.state.empty()) {
-    script += fmt::format("\\. {} >/dev/null 2>&1\n", shell_quote(settings.state));
+    script += fmt::format("\\. {} >/dev/null 2>&1\n\\. {} >/dev/null 2>&1\n",
+                          shell_quote(settings.state), shell_quote(settings.later));
     script += kFreeNames;
   }
   script +=
       "builtin trap - EXIT ERR DEBUG RETURN\n"
       "builtin unset -f __bs __bd __be __bt __bv __bx __by\n"
-      "builtin unset __b1 __b2 __bo\n"
+      "builtin unset __b1 __b2 __bo __bu\n"
       "builtin unset PROMPT_COMMAND PS1 PS2 PS0\n"
       "builtin set +m +o history\n";
   script += fmt::format("builtin export BAWN_CALL={}\n", shell_quote(settings.marker));
@@ -296,16 +333,17 @@ std::string functions(const DriverSettings& settings) {
 }  // namespace
 
 std::string driver_script(const DriverSettings& settings) {
-  // The EXIT trap goes first so that a restored one of the user's own replaces it; everything else
-  // of ours goes behind the restored state, which holds what an earlier shell had of it.
+  // All of ours goes behind the first part of a restored state, which holds what an earlier shell
+  // had of it, and before the other part: a restored EXIT trap of the user's own replaces ours.
   std::string script = "set +H +o history\ntrap __bx EXIT\n";
-  if (!settings.snapshot.empty()) {
-    script += fmt::format("builtin . {} >/dev/null 2>&1\n", shell_quote(settings.snapshot));
+  const bool restored = !settings.later.empty();
+  if (restored) {
+    script += "[[ -n ${__bu-} ]] || __bo=${__bo-}!\n";
     script += kFreeNames;
   }
   script += functions(settings);
   script += kSettle;
-  if (settings.snapshot.empty()) {
+  if (!restored) {
     script +=
         fmt::format("[[ $PWD == {0} ]] || builtin cd -- {0}\n", shell_quote(settings.directory));
   } else {
@@ -313,6 +351,9 @@ std::string driver_script(const DriverSettings& settings) {
         fmt::format("[[ . -ef $PWD ]] || builtin cd -- {}\n", shell_quote(settings.directory));
   }
   script += fmt::format("__bk=kn __bc= __bj= __bq= __bz=0 __bi={}\n", settings.start_nonce);
+  if (restored) {
+    script += fmt::format("\\. {} >/dev/null 2>&1\n", shell_quote(settings.later));
+  }
   return script;
 }
 

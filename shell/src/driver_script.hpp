@@ -14,8 +14,8 @@ struct DriverSettings {
   std::string report = {};       ///< path of the report FIFO
   std::string exit_state = {};   ///< path of the file for the state at exit
   std::string start_nonce = {};  ///< the report that says that the shell is ready
-  std::string snapshot = {};     ///< path of a state to restore; empty = none
-  std::string directory = {};    ///< where to be when there is no state, or its directory is gone
+  std::string later = {};      ///< path of the second part of a state whose first part was restored
+  std::string directory = {};  ///< where to be when there is no state, or its directory is gone
 };
 
 /// The text of the start file.
@@ -29,7 +29,8 @@ struct DriverSettings {
 
 /// What a bash of its own is told that runs one text beside the session's shell.
 struct AsideSettings {
-  std::string state;      ///< path of the shell's state; empty = none
+  std::string state;      ///< path of the first part of the shell's state; empty = none
+  std::string later;      ///< path of its second part
   std::string text;       ///< path of the text
   std::string statuses;   ///< path of the file that gets the pipe statuses
   std::string marker;     ///< BAWN_CALL
@@ -67,8 +68,17 @@ struct StepLine {
 [[nodiscard]] bool may_trace(std::string_view text) noexcept;
 
 /// A saved state without what would keep a driver from using its own names: its variables, and
-/// attributes such as read-only on PROMPT_COMMAND, IFS and the like.
+/// attributes such as read-only on PWD, IFS and the like. The end mark is not in it.
 [[nodiscard]] std::string usable_state(std::string_view state);
+
+struct StateParts {
+  std::string_view first;  ///< what a driver is sourced behind
+  std::string_view later;  ///< what would disturb it: traps, aliases, options that end a shell
+};
+[[nodiscard]] StateParts parts_of_state(std::string_view state);
+
+/// Put behind the first part: what a driver looks for, to see that all of it was read.
+inline constexpr std::string_view kStateRead = "__bu=1\n";
 
 /// Ends a state file; one without it was cut short.
 [[nodiscard]] std::string_view state_end() noexcept;

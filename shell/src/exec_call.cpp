@@ -61,7 +61,7 @@ ExecCall::ExecCall(Session::Impl& session, CallPtr record, Launch launch,
 
 ExecCall::~ExecCall() {
   if (!launch_.files.empty()) {
-    for (const char* suffix : {"", ".t", ".s"}) {
+    for (const char* suffix : {"", ".t", ".s", ".l"}) {
       session_.dir.remove_text(launch_.files + suffix);
     }
     session_.dir.remove_output(launch_.files + ".q");
@@ -169,7 +169,7 @@ Result<> ExecCall::begin() {
                                                             .is_shell = false,
                                                             .groups = {}}));
   if (!launch_.files.empty()) {
-    record_->set_script(session_.dir.read_side() + launch_.files + ".t");
+    record_->set_script({session_.dir.read_side() + launch_.files + ".t", launch_.shown_as});
   }
   pump_.emplace(record_, out_.get(), err_.get(), child_->exit_event(), nullptr, std::string());
   return child_->go();
@@ -218,6 +218,12 @@ void ExecCall::from_status(CallResult& result) const {
   }
 }
 
+void ExecCall::add_details(CallResult& /*result*/) {}
+
+void ExecCall::release() {
+  session_.release_exec();
+}
+
 void ExecCall::conclude(const std::optional<StopResult>& stopped) {
   pump_->drain();
   pump_.reset();
@@ -227,6 +233,7 @@ void ExecCall::conclude(const std::optional<StopResult>& stopped) {
   result.notes = std::move(launch_.notes);
   result.cwd = launch_.cwd;
   from_status(result);
+  add_details(result);
   if (stopped) {
     result.stopped_by = stopped->step;
     result.survivors = stopped->survivors;
@@ -240,7 +247,7 @@ void ExecCall::conclude(const std::optional<StopResult>& stopped) {
   apply_cause(result, stopped.has_value());
   result.record = std::move(record_data_);
   session_.complete(result);
-  session_.release_exec();
+  release();
   record_->finish(std::move(result));
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// One process beside the shell: a program, or a bash of its own for one text.
+/// One process of its own: a program, or a shell for one text.
 #pragma once
 
 #include "bawn/sandbox/warden.hpp"
@@ -23,14 +23,17 @@ struct Launch {
   std::optional<TerminalSize> terminal;
   bool read_only = false;
   DrivenCall::Limits limits;
-  /// Of a text: its files are r/NAME, r/NAME.t, r/NAME.s and w/NAME.q; empty for a program.
+  /// Of a text: its files are r/NAME, r/NAME.t, r/NAME.s, r/NAME.l and w/NAME.q; empty for a
+  /// program.
   std::string files;
-  StateFile statuses;  ///< what it writes into w/NAME.q
+  StateFile statuses;             ///< what a bash writes into w/NAME.q: the pipe statuses
+  StateFile left_behind;          ///< what an sh writes there: the state for the next one
+  std::string shown_as = "bash";  ///< in views of its output, in place of the text's path
   std::vector<std::string> notes;
 };
 
 /// Threads: one at a time.
-class ExecCall final : public DrivenCall {
+class ExecCall : public DrivenCall {
  public:
   /// `context` gives the recorder, not the cancellation.
   ExecCall(Session::Impl& session, CallPtr record, Launch launch, const contract::Context& context);
@@ -40,6 +43,15 @@ class ExecCall final : public DrivenCall {
   ///
   /// Errors: the warden's, the recorder's.
   [[nodiscard]] Result<> begin();
+
+ protected:
+  /// What else the result says, once the process has ended.
+  virtual void add_details(CallResult& result);
+  /// Gives the call's place back.
+  virtual void release();
+
+  Session::Impl& session_;
+  Launch launch_;
 
  private:
   /// Gives the process its three descriptors and keeps our ends.
@@ -53,8 +65,6 @@ class ExecCall final : public DrivenCall {
   void from_status(CallResult& result) const;
   [[nodiscard]] CallScope scope() const;
 
-  Session::Impl& session_;
-  Launch launch_;
   contract::Context recording_;
   std::shared_ptr<sandbox::Child> child_;
   std::uint64_t not_before_ = 0;

@@ -61,7 +61,7 @@ std::optional<StepReport> read_body(std::string_view body) {
   report.status = number(take_field(fields, ' '));
   report.flags = take_field(fields, ' ');
   const std::string_view marks = take_field(fields, ' ');
-  report.pipefail = marks.starts_with('1') || report.flags.find('P') != std::string::npos;
+  report.pipefail = marks.starts_with('1') || report.flags.find('|') != std::string::npos;
   report.cwd_missing = marks.ends_with('1');
   report.last_background = number(take_field(fields, ' '));
   while (!fields.empty()) {

@@ -19,7 +19,8 @@ struct JobLine {
 struct StepReport {
   int status = 0;
   std::vector<int> pipe_statuses;
-  std::string flags;  ///< the shell's "$-"
+  std::string flags;  ///< the shell's "$-"; of a new one also the old one's, | for pipefail, and !
+                      ///< when a part of the state could not be read back
   bool pipefail = false;
   bool cwd_missing = false;
   std::string cwd;

@@ -4,7 +4,9 @@
 #include "bash_call.hpp"
 #include "call_processes.hpp"
 #include "exec_call.hpp"
+#include "request_checks.hpp"
 #include "session_impl.hpp"
+#include "snapshot_shell.hpp"
 
 #include <fmt/format.h>
 
@@ -21,57 +23,6 @@ namespace bawn::shell {
 namespace {
 
 using StopCallback = std::stop_callback<std::function<void()>>;
-
-constexpr const char* kMarkerName = "BAWN_CALL";
-
-Error invalid(std::string message) {
-  return {ErrorCode::InvalidArgument, std::move(message)};
-}
-
-Result<> check_size(std::string_view what, std::size_t size, std::size_t limit) {
-  return size <= limit
-             ? Result<>()
-             : std::unexpected(invalid(fmt::format(
-                   "the {} has {} bytes, at most {} are taken; put it into a file and use that",
-                   what, size, limit)));
-}
-
-Result<> check_text(std::string_view what, std::string_view text, std::size_t limit) {
-  if (text.find('\0') != std::string_view::npos) {
-    return std::unexpected(
-        invalid(fmt::format("the {} holds a NUL byte, which cannot be passed on; write it as an "
-                            "escape that the command itself expands",
-                            what)));
-  }
-  return check_size(what, text.size(), limit);
-}
-
-bool is_identifier(const std::string& name) {
-  const auto letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !name.empty() && letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-/// `shell`: bash itself sets them, so that their names must be those of shell variables.
-Result<> check_variables(const Variables& variables, bool shell, std::size_t limit) {
-  for (const auto& [name, value] : variables) {
-    if (name.empty() || name.find('=') != std::string::npos ||
-        name.find('\0') != std::string::npos || (shell && !is_identifier(name))) {
-      return std::unexpected(invalid(fmt::format(
-          "{:?} is no name of an environment variable{}", name,
-          shell ? ": it has letters, digits and underscores and does not begin with a digit"
-                : ": it is not empty and has neither '=' nor NUL")));
-    }
-    if (name == kMarkerName || (shell && name.starts_with("__b"))) {
-      return std::unexpected(
-          invalid(fmt::format("the variable {} is bawn's own and cannot be set", name)));
-    }
-    BAWN_TRY(check_text(fmt::format("value of {}", name), value, limit));
-  }
-  return {};
-}
 
 std::vector<std::string> merged_environment(std::vector<std::string> environment,
                                             const Variables& changes) {
@@ -113,26 +64,6 @@ bool was_killed(const CallResult& result) {
          (result.reason == Reason::Exited && result.exit_code == kKilled);
 }
 
-/// Waits until nothing was printed for `quiet`.
-void settle(CallRecord& record, const contract::Context& context,
-            std::optional<contract::Context::Clock::time_point> until, Milliseconds quiet) {
-  using Clock = contract::Context::Clock;
-  for (;;) {
-    const auto now = Clock::now();
-    const std::uint64_t seen = record.printed();
-    if (record.finished() || context.ended_at(now) || (until && now >= *until)) {
-      return;
-    }
-    const auto end = until ? std::min(*until, now + quiet) : now + quiet;
-    record.wait(context, end, [seen](const OutputBuffer& out, const OutputBuffer& err) {
-      return out.bytes() + err.bytes() != seen;
-    });
-    if (record.printed() == seen) {
-      return;
-    }
-  }
-}
-
 }  // namespace
 
 Result<CallPtr> Session::Impl::new_record(const char* kind, bool aside) {
@@ -143,16 +74,6 @@ Result<CallPtr> Session::Impl::new_record(const char* kind, bool aside) {
   }
   return std::make_shared<CallRecord>(marker_prefix + std::to_string(number), kind, aside, number,
                                       config, dir.spool(), BAWN_TRY(os::EventFd::make()));
-}
-
-Result<CallPtr> Session::Impl::find_call(const std::string& id) const {
-  if (CallPtr record = calls.find(id)) {
-    return record;
-  }
-  return contract::fail(
-      ErrorCode::NotFound,
-      fmt::format("session {} keeps no call \"{}\": it is unknown, or older than the last {} calls",
-                  config.name, id, config.limits.recent_calls));
 }
 
 void Session::Impl::complete(CallResult& result) {
@@ -241,6 +162,10 @@ CallResult Session::Impl::drive(const contract::Context& context, std::shared_pt
 CallResult Session::Impl::answer(const CallPtr& record, const CallRecord::Part& part) {
   CallResult result = record->answer(part);
   result.session = config.name;
+  if (record->kind == "bash") {
+    result.shell = snapshot == nullptr ? "bash" : snapshot->name();
+    result.not_kept = snapshot == nullptr ? std::vector<std::string>() : snapshot->not_kept();
+  }
   const InputFeed* const input = record->input();
   // Over a relay nobody looks at what a process waits for: its numbers mean nothing here.
   if (result.state == CallState::Running && input != nullptr && warden->relay() == nullptr) {
@@ -255,13 +180,7 @@ CallResult Session::Impl::answer(const CallPtr& record, const CallRecord::Part& 
 }
 
 Result<CallResult> Session::Impl::run(const contract::Context& context, BashRequest request) {
-  const SessionLimits& limits = config.limits;
-  BAWN_TRY(check_text("command", request.command, limits.text_bytes));
-  BAWN_TRY(check_size(
-      "input", request.input.value_or("").size(),
-      request.input_open || request.terminal ? InputFeed::kMostWaiting : limits.text_bytes));
-  BAWN_TRY(check_text("cwd", request.cwd, limits.text_bytes));
-  BAWN_TRY(check_variables(request.environment, true, limits.text_bytes));
+  BAWN_TRY(check_request(request, config.limits.text_bytes));
   if (!warden->alive()) {
     return contract::fail(
         ErrorCode::Closed,
@@ -269,6 +188,33 @@ Result<CallResult> Session::Impl::run(const contract::Context& context, BashRequ
   }
   return request.aside() || request.check_only ? run_aside(context, std::move(request))
                                                : run_in_shell(context, std::move(request));
+}
+
+Result<bool> Session::Impl::parses(const contract::Context& context, const CallPtr& record,
+                                   const BashRequest& request) {
+  if (!request.check_syntax) {
+    return true;
+  }
+  const auto fault = BAWN_TRY(check_syntax(context, request.command));
+  if (!fault) {
+    return true;
+  }
+  CallResult result = faulty(*fault);
+  complete(result);
+  release_step();
+  record->finish(std::move(result));
+  return false;
+}
+
+Result<std::shared_ptr<DrivenCall>> Session::Impl::begin_in_bash(const contract::Context& context,
+                                                                 const CallPtr& record,
+                                                                 BashRequest request) {
+  if (!BAWN_TRY(parses(context, record, request))) {
+    return nullptr;
+  }
+  auto call = std::make_shared<BashCall>(*this, record, std::move(request), context);
+  BAWN_TRY(call->begin());
+  return call;
 }
 
 Result<CallResult> Session::Impl::run_in_shell(const contract::Context& context,
@@ -279,23 +225,23 @@ Result<CallResult> Session::Impl::run_in_shell(const contract::Context& context,
   calls.add(record);
   const auto yield = request.yield;
   const std::size_t view_bytes = request.view_bytes;
-  auto call = std::make_shared<BashCall>(*this, record, std::move(request), context);
-  const auto began = call->begin(context);
-  if (!began && record->stop_cause() == StopCause::None) {
+  auto begun = snapshot == nullptr ? begin_in_bash(context, record, std::move(request))
+                                   : begin_in_new_shell(context, record, std::move(request));
+  if (begun && *begun != nullptr) {
+    return drive(context, *std::move(begun), yield, view_bytes);
+  }
+  if (!begun && record->stop_cause() == StopCause::None) {
     calls.remove(record->id);
     release_step();
-    return std::unexpected(began.error());
+    return std::unexpected(begun.error());
   }
-  if (!began) {
+  if (!begun) {
     CallResult result = never_began();
     complete(result);
     release_step();
     record->finish(std::move(result));
   }
-  if (!began || !*began) {
-    return answer(record, {.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
-  }
-  return drive(context, std::move(call), yield, view_bytes);
+  return answer(record, {.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
 }
 
 Result<> Session::Impl::claim_place() {
@@ -343,27 +289,22 @@ Result<CallResult> Session::Impl::run_aside(const contract::Context& context, Ba
     record->finish(std::move(result));
     return answer(record, {});
   }
-  std::vector<std::string> notes;
-  const std::string state = BAWN_TRY(current_state(context, notes));
-  Launch what = BAWN_TRY(aside_launch(*this, request, *record, state, std::move(notes)));
+  Launch what;
+  if (snapshot != nullptr) {
+    what = BAWN_TRY(snapshot->launch(*this, request, false));
+  } else {
+    std::vector<std::string> notes;
+    const std::string state = BAWN_TRY(current_state(context, notes));
+    what = BAWN_TRY(aside_launch(*this, request, *record, state));
+    what.notes.insert(what.notes.begin(), notes.begin(), notes.end());
+  }
   return launch(context, record, std::move(what),
                 request.background ? std::optional(Milliseconds(0)) : request.yield,
                 request.view_bytes);
 }
 
 Result<CallResult> Session::Impl::exec(const contract::Context& context, ExecRequest request) {
-  const SessionLimits& limits = config.limits;
-  if (request.argv.empty() || request.argv.front().empty()) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          "argv is empty; its first item names the program");
-  }
-  for (const std::string& argument : request.argv) {
-    BAWN_TRY(check_text("argument", argument, limits.text_bytes));
-  }
-  BAWN_TRY(check_size(
-      "input", request.input.value_or("").size(),
-      request.input_open || request.terminal ? InputFeed::kMostWaiting : limits.text_bytes));
-  BAWN_TRY(check_variables(request.environment, false, limits.text_bytes));
+  BAWN_TRY(check_request(request, config.limits.text_bytes));
   const CallPtr record = BAWN_TRY(new_record("exec", true));
   Launch what;
   what.argv = std::move(request.argv);
@@ -381,55 +322,6 @@ Result<CallResult> Session::Impl::exec(const contract::Context& context, ExecReq
                  .on_timeout = request.on_timeout,
                  .output_limit = request.output_limit};
   return launch(context, record, std::move(what), request.yield, request.view_bytes);
-}
-
-Result<CallResult> Session::Impl::output(const contract::Context& context,
-                                         const OutputRequest& request) {
-  const CallPtr record = BAWN_TRY(find_call(request.call));
-  std::optional<LineFilter> filter;
-  if (request.filter) {
-    filter = BAWN_TRY(LineFilter::make(*request.filter));
-  }
-  std::optional<LineFilter> awaited;
-  if (request.until) {
-    awaited = BAWN_TRY(LineFilter::make(*request.until));
-  }
-  std::optional<contract::Context::Clock::time_point> until;
-  if (request.wait) {
-    until = contract::Context::Clock::now() + *request.wait;
-  }
-  record->wait(context, until, record->enough(request.follow, awaited));
-  if (request.settle && (request.follow || awaited)) {
-    settle(*record, context, until, *request.settle);
-  }
-  return answer(record, {.view_bytes = request.view_bytes,
-                         .out_from = request.out_from,
-                         .err_from = request.err_from,
-                         .out_line = request.out_line,
-                         .err_line = request.err_line,
-                         .filter = filter ? &*filter : nullptr,
-                         .raw = request.raw});
-}
-
-Result<> Session::Impl::write_input(const InputRequest& request) {
-  const CallPtr record = BAWN_TRY(find_call(request.call));
-  InputFeed* const input = record->input();
-  if (input == nullptr) {
-    return contract::fail(
-        ErrorCode::InvalidArgument,
-        fmt::format("call {} has no open input: start it with \"stdin\": \"pipe\" or with \"tty\"",
-                    record->id));
-  }
-  if (record->finished()) {
-    return contract::fail(ErrorCode::InvalidArgument, "the call has ended and takes no more input");
-  }
-  if (request.resize) {
-    BAWN_TRY(record->resize(*request.resize));
-  }
-  if (!request.bytes.empty()) {
-    BAWN_TRY(input->write(request.bytes));
-  }
-  return request.end ? input->end() : Result<>();
 }
 
 }  // namespace bawn::shell

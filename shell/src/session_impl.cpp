@@ -1,24 +1,18 @@
 #include "session_impl.hpp"
 
-#include "call_processes.hpp"
-#include "driver_script.hpp"
 #include "random_name.hpp"
+#include "snapshot_shell.hpp"
 
 #include <fmt/format.h>
 
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
 namespace bawn::shell {
 
 namespace {
-
-constexpr int kStateTimeoutMs = 5000;
 
 /// Where the kernel counts kills for lack of memory: the session's own where it has a cgroup with a
 /// limit, else the machine's.
@@ -53,7 +47,7 @@ Session::Impl::~Impl() {
 }
 
 BashStart Session::Impl::bash_start(std::string state) const {
-  return {.bash = config.bash,
+  return {.bash = bash_path,
           .environment = environment,
           .directory = config.workspace,
           .marker_prefix = marker_prefix,
@@ -64,21 +58,51 @@ BashStart Session::Impl::bash_start(std::string state) const {
 
 Result<> Session::Impl::bring_up() {
   keeper = BAWN_TRY(Keeper::start([this] { on_idle(); }, [this] { checker->prepare(); }));
-  checker = std::make_unique<SyntaxChecker>(warden, config.bash, environment, config.workspace,
-                                            marker_prefix + "check");
-  shell_ = BAWN_TRY(BashProcess::start(*warden, dir, reports, bash_start({})));
-  note_shell(shell_->first_report());
-  struct stat owner{};
-  if (warden->relay() == nullptr &&
-      stat(fmt::format("/proc/{}", shell_->child().pid()).c_str(), &owner) == 0) {
-    identity.uid = owner.st_uid;
-    identity.gid = owner.st_gid;
-  }
+  BAWN_TRY(start_shell());
   for (const std::string& entry : environment) {
     if (entry.starts_with("HOME=")) {
       identity.home = entry.substr(5);
     }
   }
+  return {};
+}
+
+void Session::Impl::identify(const sandbox::Child& child) {
+  struct stat owner{};
+  if (warden->relay() == nullptr &&
+      stat(fmt::format("/proc/{}", child.pid()).c_str(), &owner) == 0) {
+    identity.uid = owner.st_uid;
+    identity.gid = owner.st_gid;
+  }
+}
+
+Result<> Session::Impl::start_bash(const std::string& path) {
+  bash_path = path;
+  shell_ = BAWN_TRY(BashProcess::start(*warden, dir, reports, bash_start({})));
+  note_shell(shell_->first_report());
+  identify(shell_->child());
+  checker = std::make_unique<SyntaxChecker>(warden, bash_parser(path), environment,
+                                            config.workspace, marker_prefix + "check");
+  return {};
+}
+
+Result<> Session::Impl::start_shell() {
+  if (config.shell != ShellKind::Sh) {
+    auto started = start_bash(config.bash);
+    const auto is_missing = [&] {
+      return !started && started.error().code() == ErrorCode::NotFound &&
+             config.shell == ShellKind::Auto;
+    };
+    if (is_missing()) {
+      started = start_bash("bash");  // wherever the session's PATH has one
+    }
+    if (!is_missing()) {
+      return started;
+    }
+  }
+  snapshot = BAWN_TRY(SnapshotShell::start(*this, config.sh));
+  checker = std::make_unique<SyntaxChecker>(warden, sh_parser(config.sh), environment,
+                                            config.workspace, marker_prefix + "check");
   return {};
 }
 
@@ -161,6 +185,7 @@ Result<> Session::Impl::claim_step(const contract::Context& context, const CallP
             running_->id, config.name));
   }
   running_ = record;
+  idle_cpu_.reset();
   state_current_ = false;
   return {};
 }
@@ -225,6 +250,7 @@ Result<Restored> Session::Impl::replace_shell(bool keep_state) {
   shell_.reset();
   known_jobs.clear();
   last_background = 0;
+  idle_cpu_.reset();
   auto started = BashProcess::start(*warden, dir, reports, bash_start(state));
   if (!started && !state.empty()) {
     // The state itself may be what keeps the shell from coming up.
@@ -237,122 +263,6 @@ Result<Restored> Session::Impl::replace_shell(bool keep_state) {
   }
   shell_ = BAWN_TRY(std::move(started));
   note_shell(shell_->first_report());
-  return restored;
-}
-
-void Session::Impl::on_idle() {
-  if (!claim_maintenance()) {
-    return;
-  }
-  memory_kills.begin();
-  save_state();
-  checker->prepare();
-  release_maintenance();
-}
-
-void Session::Impl::save_state() {
-  if (shell_ == nullptr || !shell_->running()) {
-    return;
-  }
-  const std::string name = random_name(8);
-  const std::string nonce = random_name(12);
-  const auto file = dir.make_state_file(name);
-  if (!file) {
-    return;
-  }
-  if (shell_->write_line(fmt::format("__by {} {}", nonce, shell_quote(dir.write_side() + name))) &&
-      reports.wait(nonce, shell_->child().exit_event(), kStateTimeoutMs)) {
-    std::string state = read_state(*file, config.limits.snapshot_bytes);
-    if (!state.empty()) {
-      const std::lock_guard lock(mutex_);
-      state_ = std::move(state);
-      state_current_ = true;
-    }
-  }
-  dir.remove_output(name);
-}
-
-Result<std::string> Session::Impl::current_state(const contract::Context& context,
-                                                 std::vector<std::string>& notes) {
-  {
-    std::unique_lock lock(mutex_);
-    BAWN_TRY(wait_for_slot(lock, context, [&] { return !maintaining_; }));
-    if (running_ != nullptr || state_current_) {
-      if (running_ != nullptr) {
-        notes.push_back(fmt::format(
-            "Call {} was using the shell: this one began with the state from before it.",
-            running_->id));
-      }
-      return state_;
-    }
-    maintaining_ = true;
-  }
-  save_state();
-  release_maintenance();
-  const std::lock_guard lock(mutex_);
-  if (!state_current_) {
-    notes.push_back(fmt::format(
-        "The shell's state could not be taken (larger than {} bytes, or the shell ended): this "
-        "call began with an earlier one.",
-        config.limits.snapshot_bytes));
-  }
-  return state_;
-}
-
-void Session::Impl::end_shell_processes() {
-  // Whoever began as a call beside the shell, or below one, stays.
-  std::set<std::string> spared = {marker_prefix + "check"};
-  for (const CallPtr& call : calls.all()) {
-    if (call->is_aside()) {
-      spared.insert(call->id);
-    }
-  }
-  for (int round = 0; round < 8; ++round) {
-    const auto processes = warden->tree();
-    if (!processes) {
-      return;
-    }
-    std::map<int, const sandbox::ProcessInfo*> by_pid;
-    for (const sandbox::ProcessInfo& process : *processes) {
-      by_pid.emplace(process.pid, &process);
-    }
-    int ended = 0;
-    for (const sandbox::ProcessInfo& process : *processes) {
-      bool stays = process.state == 'Z';
-      const sandbox::ProcessInfo* at = &process;
-      for (int depth = 0; at != nullptr && !stays && depth < 64; ++depth) {
-        stays = spared.contains(at->call);
-        const auto parent = by_pid.find(at->parent);
-        at = parent == by_pid.end() ? nullptr : parent->second;
-      }
-      if (!stays) {
-        ended += signal_process(*warden, process.inside_pid, SIGKILL).value_or(0);
-      }
-    }
-    if (ended == 0) {
-      return;
-    }
-  }
-}
-
-Result<Restored> Session::Impl::restart(const contract::Context& context, bool keep_state) {
-  {
-    std::unique_lock lock(mutex_);
-    if (running_ != nullptr) {
-      running_->request_stop(StopCause::Cancelled);
-    }
-    BAWN_TRY(wait_for_slot(lock, context, [&] { return running_ == nullptr && !maintaining_; }));
-    maintaining_ = true;
-  }
-  if (keep_state) {
-    save_state();
-  }
-  if (shell_ != nullptr) {
-    // Everything the shell started goes with it, background jobs of earlier calls included.
-    end_shell_processes();
-  }
-  auto restored = replace_shell(keep_state);
-  release_maintenance();
   return restored;
 }
 

@@ -40,6 +40,8 @@ class Session::Impl {
   Impl& operator=(const Impl&) = delete;
 
   Result<> bring_up();
+  /// Who `child`, which runs inside, runs as.
+  void identify(const sandbox::Child& child);
   void close();
 
   Result<CallResult> run(const contract::Context& context, BashRequest request);
@@ -81,6 +83,8 @@ class Session::Impl {
   Calls calls;
   std::unique_ptr<Keeper> keeper;
   std::unique_ptr<SyntaxChecker> checker;
+  std::string bash_path;                          ///< set by bring_up()
+  std::unique_ptr<class SnapshotShell> snapshot;  ///< where there is no bash: then shell() is null
   /// Null where a wall was brought along, or has nothing to watch. Set before the first call.
   std::shared_ptr<sandbox::ProtectedWatch> watch;
   OomWatch memory_kills;  ///< since the session was last idle
@@ -113,7 +117,18 @@ class Session::Impl {
   CallResult answer(const CallPtr& record, const CallRecord::Part& part);
   /// False when no thread can be had.
   bool continue_alone(const std::shared_ptr<DrivenCall>& call);
+  Result<> start_shell();
+  Result<> start_bash(const std::string& path);
   Result<CallResult> run_in_shell(const contract::Context& context, BashRequest request);
+  /// Null when the call is over already, because its text does not parse.
+  Result<std::shared_ptr<DrivenCall>> begin_in_bash(const contract::Context& context,
+                                                    const CallPtr& record, BashRequest request);
+  Result<std::shared_ptr<DrivenCall>> begin_in_new_shell(const contract::Context& context,
+                                                         const CallPtr& record,
+                                                         BashRequest request);
+  /// False when the text does not parse: then the call has ended.
+  Result<bool> parses(const contract::Context& context, const CallPtr& record,
+                      const BashRequest& request);
   Result<CallResult> run_aside(const contract::Context& context, BashRequest request);
   Result<CallResult> launch(const contract::Context& context, const CallPtr& record,
                             struct Launch what, std::optional<Milliseconds> yield,
@@ -124,6 +139,8 @@ class Session::Impl {
                                     std::vector<std::string>& notes);
   void end_shell_processes();
   void on_idle();
+  /// Ends a shell that uses the processor although no call runs.
+  void watch_idle_shell();
   void save_state();
   [[nodiscard]] BashStart bash_start(std::string state) const;
 
@@ -132,10 +149,11 @@ class Session::Impl {
 
   mutable std::mutex mutex_;
   std::condition_variable_any slot_free_;
-  std::string state_;           ///< the last one saved
-  bool state_current_ = false;  ///< nothing has run in the shell since
-  CallPtr running_;             ///< the bash call that holds the slot
-  bool maintaining_ = false;    ///< or maintenance does
+  std::string state_;                      ///< the last one saved
+  bool state_current_ = false;             ///< nothing has run in the shell since
+  CallPtr running_;                        ///< the bash call that holds the slot
+  std::optional<std::uint64_t> idle_cpu_;  ///< of the shell at the last look since a call, ticks
+  bool maintaining_ = false;               ///< or maintenance does
   bool closed_ = false;
   std::size_t running_exec_ = 0;
   std::chrono::steady_clock::time_point last_call_ = std::chrono::steady_clock::now();

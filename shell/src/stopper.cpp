@@ -20,6 +20,8 @@ constexpr milliseconds kLook{4};
 constexpr int kLooksAtChildren = 5;
 // After so many looks at a shell that was asked for its report it is asked again.
 constexpr int kLooksForReport = 25;
+// Or after so many at which it slept: a signal that came late has cut its answer off.
+constexpr int kLooksAtPrompt = 2;
 // Once the foreground is gone, what ignores INT gets TERM at once.
 constexpr milliseconds kLeftover{10};
 
@@ -58,7 +60,14 @@ void Stopper::ask_for_report() {
     queued_ = before + line.size() + 1;
     asked_ = true;
     looks_since_asked_ = 0;
+    looks_at_prompt_ = 0;
   }
+}
+
+bool Stopper::is_report_lost(const std::vector<sandbox::ProcessInfo>& processes) noexcept {
+  const bool at_prompt = processes.empty() && shell_state_ == 'S';
+  looks_at_prompt_ = at_prompt ? looks_at_prompt_ + 1 : 0;
+  return looks_at_prompt_ >= kLooksAtPrompt || ++looks_since_asked_ >= kLooksForReport;
 }
 
 void Stopper::interrupt_shell() {
@@ -86,7 +95,7 @@ void Stopper::look_at_shell(const std::vector<sandbox::ProcessInfo>& processes) 
   }
   if (asked_ && unread == 0) {
     // It took that line, so it reports now: another signal would only cut that off.
-    if (++looks_since_asked_ >= kLooksForReport) {
+    if (is_report_lost(processes)) {
       ask_for_report();
     }
     return;
@@ -115,7 +124,7 @@ void Stopper::wait_for_change(const std::vector<sandbox::ProcessInfo>& processes
 bool Stopper::settle(Clock::time_point end, bool first_step) {
   std::optional<Clock::time_point> leftover_end;
   for (;;) {
-    const auto processes = call_processes(warden_, scope_);
+    const auto processes = call_processes(warden_, scope_, &shell_state_);
     if (!processes) {
       return true;  // the warden is gone, and everything with it
     }
@@ -134,7 +143,11 @@ bool Stopper::settle(Clock::time_point end, bool first_step) {
       // A stopped process takes no signal but KILL until it goes on.
       std::ignore = signal_call(warden_, scope_, SIGCONT);
     }
-    if (first_step && shell_ != nullptr && !call_ended() && looks_ <= kLooksAtChildren) {
+    // A shell that was signalled, has no child any more and left no line unread is at its prompt.
+    const bool at_prompt = result_.shell_signalled && processes->empty() &&
+                           (!asked_ || (shell_ != nullptr && shell_->unread() == 0));
+    const bool worth_a_look = looks_ <= kLooksAtChildren || at_prompt;
+    if (first_step && shell_ != nullptr && !call_ended() && worth_a_look) {
       look_at_shell(*processes);
     } else {
       wait_for_change(*processes, leftover_end.value_or(end));
@@ -166,6 +179,10 @@ StopResult Stopper::run() {
   }
   if (!call_ended() && shell_ != nullptr) {
     kill_shell();
+  }
+  result_.queued = queued_;
+  if (settled && call_ended()) {
+    return result_;  // nothing was left at the last look
   }
   if (const auto left = call_processes(warden_, scope_)) {
     for (const auto& process : *left) {

@@ -20,6 +20,7 @@ struct StopResult {
   bool exited = false;           ///< the process (the shell, or the program) ended
   bool killed_shell = false;     ///< we ended the shell, because nothing else ended the call
   bool shell_signalled = false;  ///< the shell itself got a SIGINT: a barrier is due
+  std::size_t queued = 0;  ///< bytes of lines behind the step's that the shell may not have read
   std::vector<Survivor> survivors;
 };
 
@@ -44,6 +45,7 @@ class Stopper {
   void wait_for_change(const std::vector<sandbox::ProcessInfo>& processes, Clock::time_point until);
   void interrupt_shell();
   void ask_for_report();
+  [[nodiscard]] bool is_report_lost(const std::vector<sandbox::ProcessInfo>& processes) noexcept;
   void kill_shell();
   void note(const Pump::Events& events) noexcept;
 
@@ -58,6 +60,8 @@ class Stopper {
   StopResult result_;
   int looks_ = 0;
   int looks_since_asked_ = 0;
+  int looks_at_prompt_ = 0;  ///< of those, in a row, at a shell that slept at its prompt
+  char shell_state_ = '?';   ///< when the processes were last listed
 };
 
 }  // namespace bawn::shell

@@ -72,9 +72,9 @@ std::uint64_t newlines_in(std::string_view text) noexcept {
 
 }  // namespace
 
-void tidy_text(std::string& text, const std::string& script, StreamView& view) {
-  if (!script.empty()) {
-    replace_all(text, script, "bash");
+void tidy_text(std::string& text, const ScriptName& script, StreamView& view) {
+  if (!script.path.empty()) {
+    replace_all(text, script.path, script.shown);
   }
   view.folded = fold_controls(text) || view.folded;
   view.folded = fold_carriage_returns(text) || view.folded;

@@ -30,13 +30,18 @@ class LineFilter {
   std::shared_ptr<const re2::RE2> pattern_;
 };
 
+/// The file of a call's text, and what is shown where a shell names it.
+struct ScriptName {
+  std::string path;  ///< empty = there is none
+  std::string shown;
+};
+
 struct ViewOptions {
   std::uint64_t from = 0;     ///< first byte to show
   std::size_t max_bytes = 0;  ///< raw bytes to show at most
   /// The stream may go on: a code point that is not complete yet is left for the next view.
   bool open_end = false;
-  /// Shown as "bash" where bash names the file that holds the call's text.
-  std::string script{};
+  ScriptName script{};
   const LineFilter* filter = nullptr;  ///< show only lines that it takes, with their numbers
   bool raw = false;                    ///< base64 of the bytes from `from` on, nothing folded
 };
@@ -45,8 +50,8 @@ struct ViewOptions {
 [[nodiscard]] std::uint64_t offset_of_line(const OutputBuffer& buffer, std::uint64_t line);
 
 /// Makes raw bytes readable: controls and carriage returns folded, valid UTF-8, the file of the
-/// call's text named "bash". Counts in `view` what it did.
-void tidy_text(std::string& text, const std::string& script, StreamView& view);
+/// call's text named as it is to be shown. Counts in `view` what it did.
+void tidy_text(std::string& text, const ScriptName& script, StreamView& view);
 
 /// How many bytes at the end of `text` are the beginning of a terminal sequence that is cut off.
 [[nodiscard]] std::size_t incomplete_sequence(std::string_view text) noexcept;

@@ -37,6 +37,14 @@ Result<std::string> read_to_end(int fd, const contract::Context& context) {
 
 }  // namespace
 
+ParserCommand bash_parser(const std::string& program) {
+  return {.argv = {program, "--norc", "--noprofile", "-O", "extglob", "-n"}, .bash = true};
+}
+
+ParserCommand sh_parser(const std::string& program) {
+  return {.argv = {program, "-n"}, .bash = false};
+}
+
 CallResult faulty(const SyntaxFault& fault) {
   CallResult result;
   result.reason = fault.reason;
@@ -51,11 +59,11 @@ struct SyntaxChecker::Waiting {
   os::UniqueFd messages;
 };
 
-SyntaxChecker::SyntaxChecker(std::shared_ptr<sandbox::Warden> warden, std::string bash,
+SyntaxChecker::SyntaxChecker(std::shared_ptr<sandbox::Warden> warden, ParserCommand parser,
                              std::vector<std::string> environment, std::string directory,
                              std::string marker)
     : warden_(std::move(warden)),
-      bash_(std::move(bash)),
+      parser_(std::move(parser)),
       environment_(std::move(environment)),
       directory_(std::move(directory)),
       marker_(std::move(marker)) {
@@ -68,7 +76,7 @@ SyntaxChecker::~SyntaxChecker() = default;
 Result<std::unique_ptr<SyntaxChecker::Waiting>> SyntaxChecker::start(os::UniqueFd input) const {
   os::Pipe messages = BAWN_TRY(os::Pipe::make());
   sandbox::SpawnSpec spec;
-  spec.argv = {bash_, "--norc", "--noprofile", "-O", "extglob", "-n"};
+  spec.argv = parser_.argv;
   spec.env = environment_;
   spec.cwd = directory_;
   spec.standard_input = std::move(input);
@@ -109,11 +117,8 @@ bool SyntaxChecker::ready() const {
   return waiting_ != nullptr || !used_;
 }
 
-Result<std::optional<SyntaxFault>> SyntaxChecker::check(const contract::Context& context,
-                                                        std::string_view text) {
-  if (is_plain_text(text)) {
-    return std::nullopt;
-  }
+Result<SyntaxChecker::Verdict> SyntaxChecker::parse(const contract::Context& context,
+                                                    std::string_view text) {
   std::unique_ptr<Waiting> checker;
   if (text.size() <= kMaxPiped) {
     {
@@ -139,14 +144,33 @@ Result<std::optional<SyntaxFault>> SyntaxChecker::check(const contract::Context&
   while (message.ends_with('\n')) {
     message.pop_back();
   }
-  if (status.shell_code() != 0) {
-    return SyntaxFault{.reason = Reason::SyntaxError,
-                       .message = message.empty() ? "bash cannot parse the text" : message};
+  return Verdict{.parses = status.shell_code() == 0, .message = std::move(message)};
+}
+
+Result<std::optional<SyntaxFault>> SyntaxChecker::check(const contract::Context& context,
+                                                        std::string_view text) {
+  if (parser_.bash && is_plain_text(text)) {
+    return std::nullopt;
   }
-  // bash -n takes an unfinished here-document for a warning and returns 0.
-  if (message.find("here-document") != std::string::npos &&
-      message.find("delimited by end-of-file") != std::string::npos) {
-    return SyntaxFault{.reason = Reason::IncompleteInput, .message = message};
+  const Verdict whole = BAWN_TRY(parse(context, text));
+  if (!whole.parses) {
+    return SyntaxFault{
+        .reason = Reason::SyntaxError,
+        .message = whole.message.empty() ? "the shell cannot parse the text" : whole.message};
+  }
+  // An unfinished here-document is no error to a shell: bash -n warns and returns 0, others say
+  // nothing. There it shows by swallowing what would be an error behind it.
+  if (parser_.bash) {
+    if (whole.message.find("here-document") != std::string::npos &&
+        whole.message.find("delimited by end-of-file") != std::string::npos) {
+      return SyntaxFault{.reason = Reason::IncompleteInput, .message = whole.message};
+    }
+  } else if (text.find("<<") != std::string_view::npos) {
+    const Verdict longer = BAWN_TRY(parse(context, std::string(text) + "\n\n)\n"));
+    if (longer.parses) {
+      return SyntaxFault{.reason = Reason::IncompleteInput,
+                         .message = "a here-document is not ended by its delimiter"};
+    }
   }
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Parses a command text with bash itself before anything of it runs.
+/// Parses a command text with the shell itself before anything of it runs.
 #pragma once
 
 #include "bawn/contract/context.hpp"
@@ -25,12 +25,20 @@ struct SyntaxFault {
 /// The result of a call whose text does not parse.
 [[nodiscard]] CallResult faulty(const SyntaxFault& fault);
 
-/// Keeps one `bash -n` started, waiting for its text, so that a check costs no start.
+/// How a shell is started that only parses its standard input.
+struct ParserCommand {
+  std::vector<std::string> argv;
+  bool bash = true;
+};
+[[nodiscard]] ParserCommand bash_parser(const std::string& program);
+[[nodiscard]] ParserCommand sh_parser(const std::string& program);
+
+/// Keeps one parser started, waiting for its text, so that a check costs no start.
 ///
 /// Threads: thread-safe.
 class SyntaxChecker {
  public:
-  SyntaxChecker(std::shared_ptr<sandbox::Warden> warden, std::string bash,
+  SyntaxChecker(std::shared_ptr<sandbox::Warden> warden, ParserCommand parser,
                 std::vector<std::string> environment, std::string directory, std::string marker);
   ~SyntaxChecker();
 
@@ -46,11 +54,16 @@ class SyntaxChecker {
 
  private:
   struct Waiting;
+  struct Verdict {
+    bool parses = false;
+    std::string message;
+  };
+  [[nodiscard]] Result<Verdict> parse(const contract::Context& context, std::string_view text);
   [[nodiscard]] Result<std::unique_ptr<Waiting>> start(os::UniqueFd input) const;
   [[nodiscard]] Result<std::unique_ptr<Waiting>> start_waiting() const;
 
   std::shared_ptr<sandbox::Warden> warden_;
-  std::string bash_;
+  ParserCommand parser_;
   std::vector<std::string> environment_;
   std::string directory_;
   std::string marker_;

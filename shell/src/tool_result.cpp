@@ -222,6 +222,10 @@ CallEntry to_entry(const CallResult& result, const std::vector<Denial>& denials)
     entry.protected_changed.push_back(
         {.path = change.path, .change = std::string(to_string(change.kind))});
   }
+  if (!result.shell.empty()) {
+    entry.shell = result.shell;
+  }
+  entry.not_kept = result.not_kept;
   entry.notes = result.notes;
   return entry;
 }

@@ -155,6 +155,8 @@ struct CallEntry {
   std::string message;
   std::vector<DenialEntry> denials;
   std::vector<ProtectedEntry> protected_changed;
+  std::optional<std::string> shell;
+  std::vector<std::string> not_kept;
   std::vector<std::string> notes;
 
   static constexpr auto describe() {
@@ -207,6 +209,12 @@ struct CallEntry {
         field("protected_changed", &CallEntry::protected_changed)
             .desc("Names that programs outside obey and that changed while no layer could hold "
                   "them: look at them before using them"),
+        field("shell", &CallEntry::shell)
+            .desc("What ran the text: bash, or where there is none PROGRAM (snapshot), a new shell "
+                  "for each call"),
+        field("not_kept", &CallEntry::not_kept)
+            .desc("What the next call does not find of this one's doings, where the shell is a "
+                  "snapshot"),
         field("notes", &CallEntry::notes).desc("What else must be known"));
   }
 };

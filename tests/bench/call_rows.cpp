@@ -65,12 +65,14 @@ class FloorBash {
 using SharedSession = std::shared_ptr<Result<std::shared_ptr<shell::Session>>>;
 
 /// A session of the shell library in this process.
-Result<std::shared_ptr<shell::Session>> start_session(const Setup& setup) {
+Result<std::shared_ptr<shell::Session>> start_session(const Setup& setup,
+                                                      shell::SessionLimits limits = {}) {
   shell::SessionConfig config;
   config.policy = BAWN_TRY(sandbox::preset("workspace-write"));
   config.workspace = setup.workspace;
   config.state_dir = setup.state_dir;
   config.environment = {"PATH=/usr/bin:/bin", "HOME=/"};
+  config.limits = limits;
   return shell::Session::start(std::move(config));
 }
 
@@ -176,13 +178,17 @@ Case killed_program() {
           }};
 }
 
-std::vector<Case> cancel_cases(const SharedSession& session) {
+/// With a short grace, of which two pass: what remains is ours.
+std::vector<Case> cancel_cases(const SharedSession& session, const SharedSession& short_grace) {
   const std::string floor = "kill of a bare sleep, C";
   return {killed_program(),
           against(cancel_case("cancel: sleep", session, "sleep 600"), floor, std::nullopt),
           against(cancel_case("cancel: pipeline", session, "sleep 600 | cat"), floor, std::nullopt),
           against(cancel_case("cancel: loop of builtins", session, "while :; do :; done"), floor,
-                  std::nullopt)};
+                  std::nullopt),
+          against(cancel_case("cancel: trap '' INT TERM, 2 x 50 ms of grace", short_grace,
+                              "sh -c 'trap \"\" INT TERM; sleep 600; sleep 600'"),
+                  floor, std::nullopt)};
 }
 
 std::vector<Case> text_cases(const SharedSession& session, const SharedPeer& server) {
@@ -212,6 +218,8 @@ std::vector<Case> protocol_cases(const Setup& setup, SharedPeer server) {
 std::vector<Row> call_rows(const Setup& setup) {
   const SharedPeer server = connect(setup.server(), setup.server_environment());
   const auto session = std::make_shared<SharedSession::element_type>(start_session(setup));
+  const auto short_grace = std::make_shared<SharedSession::element_type>(
+      start_session(setup, {.stop_grace = shell::Milliseconds(50)}));
   std::vector<Row> rows = measure(
       "`:` in a bash that stays",
       shell_cases(setup, std::make_shared<FloorBash>(), session, server), setup.rounds_of(3000));
@@ -220,7 +228,8 @@ std::vector<Row> call_rows(const Setup& setup) {
   };
   add(measure("a text of 20 lines with a here-document, parsed first", text_cases(session, server),
               setup.rounds_of(500)));
-  add(measure("the end of a running command", cancel_cases(session), setup.rounds_of(200)));
+  add(measure("the end of a running command", cancel_cases(session, short_grace),
+              setup.rounds_of(200)));
   add(measure("MCP on stdio alone", protocol_cases(setup, server), setup.rounds_of(5000)));
   return rows;
 }

@@ -47,6 +47,8 @@ std::vector<Row> start_rows(const Setup& setup);
 std::vector<Row> wall_rows(const Setup& setup);
 /// `:` in a bash that stays: pipes, the shell library, MCP; and the protocol alone.
 std::vector<Row> call_rows(const Setup& setup);
+/// Many programs at once, over several sessions.
+std::vector<Row> parallel_rows(const Setup& setup);
 /// A file opened, read and written through the file agent.
 std::vector<Row> file_rows(const Setup& setup);
 /// The protocol alone on stdio and over HTTP, beside the least servers: round trips, 8 and 64 calls
@@ -56,7 +58,7 @@ std::vector<Row> mcp_rows(const Setup& setup);
 std::vector<Row> first_answer_rows(const Setup& setup);
 /// Memory of a server, MiB of proportional set size.
 std::vector<Row> memory_rows(const Setup& setup);
-/// 100 MiB of output, read and counted.
+/// 100 MiB of output, read and counted; in a full run also 1 GiB.
 std::vector<Row> output_rows(const Setup& setup);
 
 /// The file tools over MCP beside cat, dd, sed and rg.

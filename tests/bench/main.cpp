@@ -23,7 +23,8 @@ constexpr std::string_view kUsage =
     R"(usage: bawn_bench [OPTIONS]
   --quick          fewer rounds, about 15 s
   --iterations N   exactly N rounds of everything: to see that it works, not to measure
-  --only GROUP     contract, start, wall, calls, files, file-tools, mcp, first-answer, memory or output; may be repeated
+  --only GROUP     contract, start, wall, calls, parallel, files, file-tools, mcp, first-answer, memory or output;
+                   may be repeated
   --bawn PATH      the program under test (default: beside this one)
   --json [FILE]    JSON instead of the table, to standard output or FILE
 exit status: 0 all was measured (targets are shown, not enforced), 1 something was not, 2 bad usage
@@ -34,11 +35,17 @@ struct Group {
   std::vector<Row> (*rows)(const Setup&);
 };
 
-constexpr Group kGroups[] = {{"contract", contract_rows}, {"start", start_rows},
-                             {"wall", wall_rows},         {"calls", call_rows},
-                             {"files", file_rows},        {"file-tools", file_tool_rows},
-                             {"mcp", mcp_rows},           {"first-answer", first_answer_rows},
-                             {"memory", memory_rows},     {"output", output_rows}};
+constexpr Group kGroups[] = {{"contract", contract_rows},
+                             {"start", start_rows},
+                             {"wall", wall_rows},
+                             {"calls", call_rows},
+                             {"parallel", parallel_rows},
+                             {"files", file_rows},
+                             {"file-tools", file_tool_rows},
+                             {"mcp", mcp_rows},
+                             {"first-answer", first_answer_rows},
+                             {"memory", memory_rows},
+                             {"output", output_rows}};
 
 struct Options {
   Setup setup;

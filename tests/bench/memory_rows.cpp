@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace bawn::bench {
 namespace {
@@ -88,6 +89,25 @@ void read_http(Row& row, const std::vector<std::string>& argv,
   row.samples.push_back(pss(peer->pid()).value_or(0));
 }
 
+constexpr int kMany = 64;
+constexpr const char* kGibibyte =
+    R"({"command":"head -c 1G /dev/zero","session":"memory-0","yield_ms":45000})";
+
+/// The growth of the server from one session to 64, for each, and after 1 GiB of output.
+Result<std::pair<double, double>> read_many(const Setup& setup) {
+  std::vector<std::string> words = setup.server();
+  words.insert(words.end(), {"--max-sessions", std::to_string(kMany)});
+  McpPeer peer = BAWN_TRY(McpPeer::connect(words, setup.server_environment()));
+  BAWN_TRY(open_session(peer, 0));
+  const double one = BAWN_TRY(pss(peer.pid()));
+  BAWN_TRY(peer.call_tool("bash", kGibibyte));
+  const double after = BAWN_TRY(pss(peer.pid()));
+  for (int i = 1; i < kMany; ++i) {
+    BAWN_TRY(open_session(peer, i));
+  }
+  return std::pair{(BAWN_TRY(pss(peer.pid())) - after) / (kMany - 1), after - one};
+}
+
 Row row_named(std::string name, std::optional<double> target) {
   return {.group = "memory (proportional set size)",
           .name = std::move(name),
@@ -125,6 +145,16 @@ std::vector<Row> memory_rows(const Setup& setup) {
     rows[2].samples.push_back(read->tree_of_one);
     rows[3].samples.push_back(read->server_per_session);
     rows[4].samples.push_back(read->tree_per_session);
+  }
+  if (!setup.quick && setup.rounds == 0) {
+    rows.push_back(row_named("bawn mcp, each of 64 sessions", 1));
+    rows.push_back(row_named("bawn mcp, growth by 1 GiB of output", 1));
+    if (const auto read = read_many(setup)) {
+      rows[rows.size() - 2].samples.push_back(read->first);
+      rows.back().samples.push_back(read->second);
+    } else {
+      rows.back().failure = rows[rows.size() - 2].failure = read.error().message();
+    }
   }
   for (Row& row : rows) {
     std::ranges::sort(row.samples);

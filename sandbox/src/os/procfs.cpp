@@ -76,6 +76,20 @@ contract::Result<std::string> read_proc_file(const std::string& path) {
   }
 }
 
+contract::Result<char> process_state(int pid) {
+  const std::string text = BAWN_TRY(read_proc_file(fmt::format("/proc/{}/stat", pid)));
+  const std::size_t at = text.rfind(')');
+  if (at == std::string::npos || at + 2 >= text.size()) {
+    return fail(ErrorCode::Internal, fmt::format("/proc/{}/stat is not as proc(5) says", pid));
+  }
+  return text[at + 2];
+}
+
+contract::Result<std::uint64_t> cpu_ticks(int pid) {
+  const std::uint64_t user = BAWN_TRY(stat_field(pid, 14));
+  return user + BAWN_TRY(stat_field(pid, 15));
+}
+
 contract::Result<std::uint64_t> start_time(int pid) {
   return stat_field(pid, 22);
 }

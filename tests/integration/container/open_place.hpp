@@ -80,11 +80,10 @@ class OpenPlace : public ::testing::Test {
     spec.mounts = {{.source = ".", .target = "/workspace"}};
     return spec;
   }
-  void open(container::PlaceSpec wanted) {
+  void open(container::PlaceSpec wanted, shell::SessionConfig config = {}) {
     auto place = container::Place::open(contract::Context(), std::move(wanted), setup_);
     ASSERT_TRUE(place) << place.error().message();
     place_ = *place;
-    shell::SessionConfig config;
     config.limits.stop_grace = std::chrono::milliseconds(300);
     auto session = place_->start_session(std::move(config));
     ASSERT_TRUE(session) << session.error().message();

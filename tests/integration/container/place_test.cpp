@@ -37,6 +37,30 @@ TEST_F(PlaceTest, ReportsWhatHoldsItAndWhatTheInsideAdds) {
   EXPECT_TRUE(std::filesystem::exists(workspace_.path() / "made"));
 }
 
+TEST_F(PlaceTest, WithoutBashEachCallHasANewShWithTheStateOfTheLast) {
+  auto wanted = spec();
+  wanted.environment["PATH"] = "/nowhere";  // where no bash is
+  shell::SessionConfig config;
+  config.bash = "/nowhere/bash";
+  ASSERT_NO_FATAL_FAILURE(open(std::move(wanted), std::move(config)));
+  const auto first = sh("cd /tmp; x=kept; export E=too; (exit 3)");
+  EXPECT_EQ(first.exit_code, 3);
+  EXPECT_EQ(first.shell, "/bin/sh (snapshot)");
+  EXPECT_THAT(first.not_kept, Contains(HasSubstr("jobs")));
+  EXPECT_EQ(first.cwd, "/tmp");
+  EXPECT_EQ(sh("echo $PWD $x $E $?; /usr/bin/cat /proc/1/comm").out.text,
+            "/tmp kept too 3\nwarden\n");
+  EXPECT_EQ(sh("exit 5").exit_code, 5);
+  EXPECT_EQ(sh("if").reason, shell::Reason::SyntaxError);
+  shell::BashRequest request;
+  request.command = "x=changed; echo before; /usr/bin/sleep 600";
+  request.timeout = 300ms;
+  const auto late = run(std::move(request));
+  EXPECT_EQ(late.reason, shell::Reason::Timeout);
+  EXPECT_TRUE(late.survivors.empty());
+  EXPECT_EQ(sh("echo on").out.text, "on\n");
+}
+
 TEST_F(PlaceTest, TimeoutEndsWhatTheCallStartedInside) {
   ASSERT_NO_FATAL_FAILURE(open());
   shell::BashRequest request;

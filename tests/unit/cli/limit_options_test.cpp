@@ -1,5 +1,7 @@
 #include "limit_options.hpp"
 
+#include "shell_choice.hpp"
+
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 
@@ -35,6 +37,23 @@ TEST(LimitOptions, TakeCountsSizesAndDurations) {
   EXPECT_EQ(options.calls, 5U);
   EXPECT_THAT(words_of(options), ElementsAre("--max-sessions", "3", "--max-calls", "5",
                                              "--max-spool", "2097152", "--session-idle", "5m"));
+}
+
+TEST(ShellChoice, IsAKindOrAPath) {
+  shell::SessionConfig config;
+  ASSERT_TRUE(choose_shell("sh", config));
+  EXPECT_EQ(config.shell, shell::ShellKind::Sh);
+  EXPECT_EQ(config.sh, "/bin/sh");
+  ASSERT_TRUE(choose_shell("/opt/busybox/ash", config));
+  EXPECT_EQ(config.shell, shell::ShellKind::Sh);
+  EXPECT_EQ(config.sh, "/opt/busybox/ash");
+  ASSERT_TRUE(choose_shell("/opt/bash-5.3", config));
+  EXPECT_EQ(config.shell, shell::ShellKind::Bash);
+  EXPECT_EQ(config.bash, "/opt/bash-5.3");
+  ASSERT_TRUE(choose_shell("auto", config));
+  EXPECT_EQ(config.shell, shell::ShellKind::Auto);
+  EXPECT_FALSE(choose_shell("zsh", config));
+  EXPECT_THAT(words_of({.shell = "sh"}), ElementsAre("--shell", "sh"));
 }
 
 TEST(LimitOptions, RefuseWhatIsNone) {

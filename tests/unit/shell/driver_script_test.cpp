@@ -18,21 +18,21 @@ TEST(DriverScript, NamesItsPlacesQuoted) {
   const std::string script = driver_script({.report = "/a dir/w/report",
                                             .exit_state = "/a dir/w/x",
                                             .start_nonce = "n0",
-                                            .snapshot = "",
+                                            .later = "",
                                             .directory = "/it's"});
   EXPECT_THAT(script, HasSubstr(" >'/a dir/w/report'\n"));
   EXPECT_THAT(script, HasSubstr("|| builtin cd -- '/it'\\''s'\n"));
   EXPECT_THAT(script, Not(HasSubstr("builtin . "))) << "no state to restore";
 }
 
-TEST(DriverScript, RestoresTheStateBeforeItDefinesItsOwn) {
+TEST(DriverScript, RestoresWhatWouldDisturbItLast) {
   const std::string script = driver_script({.report = "/w/report",
                                             .exit_state = "/w/x",
                                             .start_nonce = "n0",
-                                            .snapshot = "/r/state",
+                                            .later = "/r/later",
                                             .directory = "/"});
-  EXPECT_LT(script.find("trap __bx EXIT"), script.find("/r/state"));
-  EXPECT_LT(script.find("/r/state"), script.find("__bs()"));
+  EXPECT_LT(script.find("trap __bx EXIT"), script.find("/r/later"));
+  EXPECT_LT(script.find("__bs()"), script.find("/r/later"));
 }
 
 TEST(StepLine, NamesItsPlacesQuoted) {
@@ -49,9 +49,23 @@ TEST(StepLine, NamesItsPlacesQuoted) {
 TEST(UsableState, LosesWhatWouldKeepADriverFromItsNames) {
   EXPECT_EQ(usable_state("declare -r __bz=\"1\"\ndeclare -ar PROMPT_COMMAND=([0]=\"x\")\n"
                          "declare -rx PWD=\"/\"\ndeclare -rx MINE=\"1\"\ndeclare -r IFS=\"x\"\n"
-                         "set -o onecmd\n# end of state\n"),
-            "declare -a PROMPT_COMMAND=([0]=\"x\")\ndeclare -x PWD=\"/\"\n"
-            "declare -rx MINE=\"1\"\ndeclare -- IFS=\"x\"\n# end of state\n");
+                         "declare -- PS1=\"\\$(sleep 9)\"\n# end of state\n"),
+            "declare -x PWD=\"/\"\ndeclare -rx MINE=\"1\"\ndeclare -- IFS=\"x\"\n");
+}
+
+TEST(UsableState, TurnsOptionsOnLastThatWouldSpoilTheRest) {
+  EXPECT_EQ(usable_state("set -o errexit\nset +o noglob\nset -o keyword\nset -o vi\n"
+                         "set -o onecmd\ndeclare -- A=\"1\"\nf () \n{ \n    cat <<E\n"
+                         "set -o vi\nE\n\n}\n# later\nalias if='x'\n# end of state\n"),
+            "set +o noglob\ndeclare -- A=\"1\"\nf () \n{ \n    cat <<E\nset -o vi\nE\n\n}\n"
+            "# later\nalias if='x'\nset -o errexit\nset -o keyword\n");
+}
+
+TEST(StateParts, AreDividedAtTheMark) {
+  const auto parts = parts_of_state("a\n# later\nb\n");
+  EXPECT_EQ(parts.first, "a\n");
+  EXPECT_EQ(parts.later, "# later\nb\n");
+  EXPECT_EQ(parts_of_state("a\n").later, "");
 }
 
 }  // namespace

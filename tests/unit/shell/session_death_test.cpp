@@ -1,11 +1,16 @@
 // The shell may end under a call: the status is true, the state goes on.
+#include "bawn/os/procfs.hpp"
 #include "session_fixture.hpp"
 
 #include <gmock/gmock.h>
 
 #include <signal.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <thread>
 
 namespace bawn::test {
 namespace {
@@ -151,6 +156,58 @@ TEST_F(SessionTest, ATextThatNeverBeganIsNotReportedAsRun) {
     EXPECT_TRUE(result.reason == Reason::ShellLost || result.out.text == "ran\n")
         << result.out.text;
   }
+}
+
+/// A trap that never ends runs after the call that set it off.
+constexpr const char* kRunaway =
+    "v=kept; trap 'while :; do :; done' USR1; ( until [ -e go ]; do sleep 0.01; done; "
+    "kill -USR1 $$ ) & echo $$";
+
+class RunawayTest : public SessionTest {
+ protected:
+  void restart_with(shell::Milliseconds idle_watch, shell::Milliseconds busy_shell) {
+    session_->close();
+    limits_.idle_watch = idle_watch;
+    limits_.busy_shell = busy_shell;
+    start();
+  }
+  void set_off() { std::ofstream(workspace_.path() / "go") << 1; }
+};
+
+TEST_F(RunawayTest, AShellThatRunsOnBetweenCallsIsEnded) {
+  restart_with(shell::Milliseconds(200), shell::Milliseconds(600'000));
+  const auto pid = std::stoi(sh(kRunaway).out.text);
+  shell::BashRequest beside;
+  beside.command = ":";
+  beside.background = true;
+  run(std::move(beside));  // which has the state taken now
+  set_off();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (kill(pid, 0) == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_NE(kill(pid, 0), 0) << "the shell still runs";
+  const auto next = sh("echo $v");
+  EXPECT_EQ(next.out.text, "kept\n");
+  EXPECT_THAT(next.notes, ::testing::Contains(HasSubstr("had ended since the last call")));
+}
+
+TEST_F(RunawayTest, AShellThatDoesNotComeBackToItsPromptIsReplaced) {
+  restart_with(shell::Milliseconds(0), shell::Milliseconds(300));
+  const auto pid = std::stoi(sh(kRunaway).out.text);
+  const auto before = os::cpu_ticks(pid).value_or(0);
+  set_off();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (os::cpu_ticks(pid).value_or(0) < before + 10 &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const auto lost = sh("touch ran");
+  EXPECT_EQ(lost.reason, Reason::ShellLost);
+  EXPECT_TRUE(lost.shell_restarted);
+  EXPECT_FALSE(std::filesystem::exists(workspace_.path() / "ran"));
+  EXPECT_THAT(lost.notes, ::testing::Contains(HasSubstr("did not come back to its prompt")));
+  EXPECT_EQ(sh("echo on").out.text, "on\n");
 }
 
 TEST_F(SessionTest, ExportingEverythingKeepsTheReportsNonceFromChildren) {

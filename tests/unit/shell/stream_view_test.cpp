@@ -58,7 +58,7 @@ TEST(StreamView, ReadsOnFromAnOffset) {
 
 TEST(StreamView, HidesTheNameOfTheScript) {
   const StreamView view = make_view(buffer_of("/r/abc: line 1: x: not found\n"),
-                                    {.max_bytes = 100, .script = "/r/abc"});
+                                    {.max_bytes = 100, .script = {"/r/abc", "bash"}});
   EXPECT_EQ(view.text, "bash: line 1: x: not found\n");
 }
 

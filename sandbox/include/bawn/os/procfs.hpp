@@ -20,6 +20,14 @@ namespace bawn::os {
 /// The parent's number (field 4 of /proc/PID/stat). Errors: NotFound.
 [[nodiscard]] contract::Result<int> parent_pid(int pid);
 
+/// The letter of its state (field 3). Errors: NotFound.
+[[nodiscard]] contract::Result<char> process_state(int pid);
+
+/// CPU time of the process itself in user and system mode, clock ticks (fields 14 and 15).
+///
+/// Errors: NotFound.
+[[nodiscard]] contract::Result<std::uint64_t> cpu_ticks(int pid);
+
 /// This boot's identity, a UUID. Errors: NotFound (/proc is not mounted).
 [[nodiscard]] contract::Result<std::string> boot_id();
 

@@ -121,6 +121,9 @@ struct CallResult {
   std::vector<sandbox::EgressDecision> refused_connections;
   /// What the kernel recorded as denied in the session since its last result.
   std::vector<sandbox::AuditDenial> recorded_denials;
+  std::string shell;  ///< what ran the text: "bash", or "PROGRAM (snapshot)"; empty for a program
+  /// What the session's next call does not find of this one's doings; only of a snapshot shell.
+  std::vector<std::string> not_kept;
   std::vector<std::string> notes;  ///< what a reader must know, one sentence each
 };
 

@@ -27,6 +27,10 @@ using Milliseconds = std::chrono::milliseconds;
 struct SessionLimits {
   Milliseconds stop_grace{2000};   ///< between INT, TERM and KILL when a call is stopped
   Milliseconds snapshot_idle{50};  ///< idle time before the shell's state is saved; 0 = never
+  /// A shell that runs on between calls is ended when it used a fifth of such a time; 0 = never.
+  Milliseconds idle_watch{15'000};
+  /// How long a step waits for a shell that does not come back to its prompt.
+  Milliseconds busy_shell{10'000};
   std::size_t memory_per_stream = 128 * 1024;        ///< head and tail kept in memory, half each
   std::uint64_t disk_per_stream = 64 * 1024 * 1024;  ///< output kept on disk, from its start
   std::size_t text_bytes = 8 * 1024 * 1024;          ///< longest command text or input
@@ -50,6 +54,13 @@ class SpoolBudget {
   std::atomic<std::uint64_t> left_;
 };
 
+/// What runs the text of a session's `bash` calls.
+enum class ShellKind {
+  Auto,  ///< bash; where there is none, as Sh
+  Bash,  ///< one persistent bash
+  Sh,    ///< any POSIX shell: a new one for each call, which begins with the state of the last
+};
+
 struct SessionConfig {
   std::string name = "main";
   sandbox::Policy policy;
@@ -57,7 +68,9 @@ struct SessionConfig {
   std::string state_dir;  ///< absolute; bawn's own, made when missing; never inside a writable root
   /// "NAME=value": what the policy's allow-list chooses from. Nothing is taken from the process.
   std::vector<std::string> environment;
-  std::string bash = "/bin/bash";
+  ShellKind shell = ShellKind::Auto;
+  std::string bash = "/bin/bash";  ///< with Auto also any that the environment's PATH has
+  std::string sh = "/bin/sh";
   sandbox::Warden::Options warden;
   SessionLimits limits;
   std::shared_ptr<SpoolBudget> spool{};  ///< null = bounded by `limits` alone
