@@ -79,6 +79,13 @@ void Dispatcher::refuse_long(std::string_view head, std::size_t limit, Outlet& o
                 HttpStatus::BadRequest);
 }
 
+void Dispatcher::refuse_starved(std::string_view head, Outlet& outlet) {
+  core_->log.warn("refused a message for which there was no memory");
+  outlet.answer(error_line(sniff_id(head), {.code = RpcCode::InternalError,
+                                            .message = "there is no memory for this message now"}),
+                HttpStatus::BadRequest);
+}
+
 void Dispatcher::accept_batch(const std::vector<std::string_view>& texts,
                               const std::optional<HttpFacts>& http,
                               const std::shared_ptr<Outlet>& outlet, std::vector<JobPtr>& jobs) {

@@ -31,6 +31,8 @@ class Dispatcher {
 
   /// Answers a message that was too long to keep; `head` is its beginning.
   void refuse_long(std::string_view head, std::size_t limit, Outlet& outlet);
+  /// Answers one that there was no memory for.
+  void refuse_starved(std::string_view head, Outlet& outlet);
 
  private:
   /// A request whose era is known.

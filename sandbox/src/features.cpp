@@ -2,6 +2,7 @@
 
 #include "bawn/os/unique_fd.hpp"
 #include "features_cgroup.hpp"
+#include "features_probe.hpp"
 #include "kernel_abi.hpp"
 #include "small_file.hpp"
 
@@ -29,7 +30,21 @@ Feature no(std::string reason) {
   return {false, std::move(reason)};
 }
 
+/// Whether a seccomp filter around this program kills whoever asks for Landlock, instead of
+/// refusing it. Found out in a process that is thrown away, and only where there is a filter.
+bool is_landlock_deadly() {
+  if (read_small_file("/proc/self/status").find("\nSeccomp:\t2") == std::string::npos) {
+    return false;
+  }
+  const auto survived = ask_probe_program("--try-landlock");
+  return survived && survived->empty();
+}
+
 void look_at_landlock(KernelFeatures& features) {
+  if (is_landlock_deadly()) {
+    features.landlock_reason = "a seccomp filter around this program kills for Landlock's calls";
+    return;
+  }
   constexpr unsigned int kCreateRulesetVersion = 1;
   const long version =
       ::syscall(SYS_landlock_create_ruleset, nullptr, std::size_t{0}, kCreateRulesetVersion);

@@ -39,33 +39,6 @@ Feature ask_audit(int landlock_abi) {
                        : Feature{false, "auditing is switched off; bawn doctor --audit says more"};
 }
 
-/// All that the program prints, until it ends.
-Result<std::string> run_probe_program() {
-  os::Pipe pipe = BAWN_TRY(os::Pipe::make());
-  os::SpawnOptions options;
-  options.program = BAWN_TRY(find_warden_program({}));
-  options.argv = {"bawn-warden", "--probe"};
-  options.fds = {{pipe.write.get(), STDOUT_FILENO}};
-  const os::Pidfd child = BAWN_TRY(os::spawn(options));
-  pipe.write.reset();
-  std::string text;
-  std::array<char, 1024> buffer;
-  for (;;) {
-    const ssize_t got = ::read(pipe.read.get(), buffer.data(), buffer.size());
-    if (got > 0) {
-      text.append(buffer.data(), static_cast<std::size_t>(got));
-    } else if (got == 0 || errno != EINTR) {
-      break;
-    }
-  }
-  // Its output ended with it, or it closed it early; either way nothing more is wanted of it.
-  (void)child.signal(SIGKILL);
-  pollfd gone{child.get(), POLLIN, 0};
-  (void)::poll(&gone, 1, -1);
-  (void)child.reap();
-  return text;
-}
-
 /// The features that a line of the probe speaks about: without /proc or tmpfs of its own neither
 /// mount nor PID namespaces are of use.
 std::vector<Feature*> named(KernelFeatures& features, std::string_view name) {
@@ -129,6 +102,32 @@ void try_cgroup(KernelFeatures& features) {
 
 }  // namespace
 
+Result<std::string> ask_probe_program(const std::string& question) {
+  os::Pipe pipe = BAWN_TRY(os::Pipe::make());
+  os::SpawnOptions options;
+  options.program = BAWN_TRY(find_warden_program({}));
+  options.argv = {"bawn-warden", question};
+  options.fds = {{pipe.write.get(), STDOUT_FILENO}};
+  const os::Pidfd child = BAWN_TRY(os::spawn(options));
+  pipe.write.reset();
+  std::string text;
+  std::array<char, 1024> buffer;
+  for (;;) {
+    const ssize_t got = ::read(pipe.read.get(), buffer.data(), buffer.size());
+    if (got > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(got));
+    } else if (got == 0 || errno != EINTR) {
+      break;
+    }
+  }
+  // Its output ended with it, or it closed it early; either way nothing more is wanted of it.
+  (void)child.signal(SIGKILL);
+  pollfd gone{child.get(), POLLIN, 0};
+  (void)::poll(&gone, 1, -1);
+  (void)child.reap();
+  return text;
+}
+
 void apply_probe(KernelFeatures& features, std::string_view output) {
   while (!output.empty()) {
     const std::size_t end = output.find('\n');
@@ -161,7 +160,7 @@ KernelFeatures probe_features() {
   if (!features.user_namespace.available && !features.seccomp_notify.available) {
     return features;
   }
-  const auto output = run_probe_program();
+  const auto output = ask_probe_program("--probe");
   if (output && !output->empty()) {
     apply_probe(features, *output);
     return features;

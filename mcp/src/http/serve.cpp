@@ -59,6 +59,8 @@ class HttpService {
         signals_.add(number);
       }
       signals_.async_wait([this](const boost::system::error_code& failed, int) {
+        boost::system::error_code ignored;
+        signals_.clear(ignored);  // a further one ends the process at once, by its default action
         if (!failed && !stopped_) {
           stopped_ = true;
           stop_.set_value();

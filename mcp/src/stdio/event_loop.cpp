@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -302,13 +303,17 @@ bool EventLoop::wait_for_event() {
 void EventLoop::read_input() {
   // The event is armed for one thread at a time; the lock says so to everyone else.
   const std::scoped_lock reading(read_mutex_);
-  const auto space = reader_.prepare();
+  std::vector<JobPtr> jobs;
+  auto space = reader_.prepare();
+  if (space.empty()) {
+    accept_lines(jobs);
+    space = reader_.prepare();
+  }
   const ssize_t got = ::read(in_.get(), space.data(), space.size());
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+  if (space.empty() || (got < 0 && (errno == EAGAIN || errno == EINTR))) {
     arm_input();
     return;
   }
-  std::vector<JobPtr> jobs;
   if (got > 0) {
     reader_.commit(static_cast<std::size_t>(got));
     accept_lines(jobs);
@@ -338,10 +343,16 @@ void EventLoop::grow_input() {
 
 void EventLoop::accept_lines(std::vector<JobPtr>& jobs) {
   while (const auto line = reader_.next()) {
-    if (line->too_long) {
+    if (line->no_memory) {
+      dispatcher_->refuse_starved(line->text, *this);
+    } else if (line->too_long) {
       dispatcher_->refuse_long(line->text, max_line_bytes_, *this);
     } else {
-      dispatcher_->accept(line->text, std::nullopt, peer_->outlet(), jobs);
+      try {
+        dispatcher_->accept(line->text, std::nullopt, peer_->outlet(), jobs);
+      } catch (const std::bad_alloc&) {
+        dispatcher_->refuse_starved(line->text, *this);
+      }
     }
   }
 }

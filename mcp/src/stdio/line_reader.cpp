@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace bawn::mcp {
@@ -21,7 +22,11 @@ bool is_blank(std::string_view text) {
 std::span<char> LineReader::prepare() {
   drop_consumed();
   if (buffer_.size() - filled_ < kChunk) {
-    buffer_.resize(filled_ + kChunk);
+    try {
+      buffer_.resize(filled_ + kChunk);
+    } catch (const std::bad_alloc&) {
+      starved_ = filled_ > 0 && filled_ == buffer_.size();
+    }
   }
   return {buffer_.data() + filled_, buffer_.size() - filled_};
 }
@@ -35,7 +40,8 @@ std::optional<LineReader::Line> LineReader::next() {
     const void* const found = std::memchr(buffer_.data() + scanned_, '\n', filled_ - scanned_);
     if (found == nullptr) {
       scanned_ = filled_;
-      const bool too_long = filled_ - begin_ > max_line_;
+      const bool no_memory = std::exchange(starved_, false);
+      const bool too_long = no_memory || filled_ - begin_ > max_line_;
       if (!too_long && !skipping_) {
         return std::nullopt;
       }
@@ -45,7 +51,7 @@ std::optional<LineReader::Line> LineReader::next() {
         return std::nullopt;
       }
       skipping_ = true;
-      return Line{.text = head, .too_long = true};
+      return Line{.text = head, .too_long = true, .no_memory = no_memory};
     }
     const auto end = static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
     if (auto line = take(end, end + 1)) {
@@ -78,11 +84,10 @@ void LineReader::drop_consumed() {
     return;
   }
   const std::size_t rest = filled_ - begin_;
+  std::memmove(buffer_.data(), buffer_.data() + begin_, rest);
   if (buffer_.size() > kKept && rest <= kChunk) {
-    std::string smaller(buffer_, begin_, rest);
-    buffer_.swap(smaller);
-  } else {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, rest);
+    buffer_.resize(kChunk);
+    buffer_.shrink_to_fit();  // or not, for want of memory
   }
   scanned_ -= begin_;
   filled_ = rest;

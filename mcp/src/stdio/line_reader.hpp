@@ -17,13 +17,16 @@ class LineReader {
  public:
   explicit LineReader(std::size_t max_line_bytes) : max_line_(max_line_bytes) {}
 
-  /// One line, or the beginning of one that is longer than allowed and whose rest is skipped.
+  /// One line, or the beginning of one that is longer than allowed, or than there is memory for,
+  /// and whose rest is skipped.
   struct Line {
     std::string_view text;  ///< without "\n" or "\r\n"; valid until the next prepare()
     bool too_long = false;
+    bool no_memory = false;
   };
 
-  /// Space for the next bytes.
+  /// Space for the next bytes; empty when there is no memory for more of a line, which next() then
+  /// gives up.
   [[nodiscard]] std::span<char> prepare();
   void commit(std::size_t bytes);
   /// The next line that is not blank; none when the rest has no end yet.
@@ -43,6 +46,7 @@ class LineReader {
   std::size_t begin_ = 0;    // of the line being looked for
   std::size_t scanned_ = 0;  // no newline in [begin_, scanned_)
   bool skipping_ = false;    // inside a line that was already reported as too long
+  bool starved_ = false;     // no memory for the rest of the line
 };
 
 }  // namespace bawn::mcp

@@ -5,8 +5,6 @@ Usage: faults.py BAWN [NAME]     without a name: the names
 """
 import json
 import os
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,59 +13,9 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left in the checkout
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/python"))
-from bawn_server import (Gone, Root, Server, children_of, family_of, is_alive, limit_files,  # noqa: E402
-                         limit_size, until)
-
-SKIPPED = 77
-GONE = 20  # seconds until what a dead server ran must have ended; it takes milliseconds
-TREE = "sleep 600 & setsid sleep 600 & echo up; sleep 600"
-
-
-def check(right, what, seen=None):
-    if not right:
-        raise AssertionError(f"{what}; seen: {seen!r}")
-
-
-def running(server, command=TREE, **arguments):
-    """The id of a call whose command is known to run: it has printed something."""
-    begun = server.begin(command, **arguments)
-    server.shows(begun, "up")
-    return begun["call"]
-
-
-def ended(server, call):
-    return server.to_end({"state": "running", "call": call, "session": "main"})
-
-
-def kill(server, call):
-    server.call("bash_kill", call=call)
-    return ended(server, call)
-
-
-def records(server):
-    """The names of the record files, and every line of them as what it says."""
-    folder = os.path.join(server.state, "records")
-    lines = []
-    for name in sorted(os.listdir(folder)):
-        if not name.endswith(".jsonl"):
-            continue
-        with open(os.path.join(folder, name), "rb") as file:
-            for line in file.read().split(b"\n"):
-                if line.strip():
-                    lines.append(json.loads(line))
-    return lines
-
-
-def all_gone(pids):
-    until(lambda: not any(is_alive(pid) for pid in pids), f"{pids} gone", GONE)
-
-
-def ends_well(server):
-    family = server.family()
-    status = server.close()
-    check(status == 0, "exit status", (status, server.errors))
-    check(not server.bad_lines, "only whole answers, each once", server.bad_lines)
-    all_gone(family)
+from bawn_server import Gone, Server, children_of, limit_files, limit_size, until  # noqa: E402
+from looks import (SKIPPED, TREE, all_gone, check, ended, ends_well, kill, main, records, running,  # noqa: E402
+                   traced)
 
 
 def server_killed(program, root):
@@ -112,18 +60,6 @@ def server_killed_again_and_again(program, root):
     left = [name for name in os.listdir(os.path.join(root, "state", "sessions"))]
     check(len(left) == 1, "one session's directory, the others were cleared away", left)
     ends_well(following)
-
-
-def traced(program, root, calls, injection):
-    """The program under strace, which does to its system calls what is injected."""
-    if not shutil.which("strace"):
-        sys.exit(SKIPPED)
-    wrapper = os.path.join(root, "traced")
-    with open(wrapper, "w", encoding="ascii") as file:
-        file.write(f"#!/bin/sh\nexec strace -f -qq -o /dev/null -e trace={calls} -e inject={calls}:{injection} -- "
-                   f"{shlex.quote(program)} \"$@\"\n")
-    os.chmod(wrapper, 0o755)
-    return wrapper
 
 
 def some_calls(server):
@@ -494,19 +430,5 @@ def closed_standard_streams(program, root):
     ends_well(server)
 
 
-CASES = {name: case for name, case in list(globals().items())
-         if callable(case) and getattr(case, "__module__", None) == "__main__" and name.islower()
-         and name not in ("check", "running", "ended", "kill", "records", "all_gone", "ends_well", "main", "traced", "some_calls")}
-
-
-def main():
-    program = os.path.abspath(sys.argv[1])
-    if len(sys.argv) == 2:
-        print("\n".join(CASES))
-        return
-    with Root() as root:
-        CASES[sys.argv[2]](program, root)
-
-
 if __name__ == "__main__":
-    main()
+    main(globals())
