@@ -111,6 +111,17 @@ void Stopper::look_at_shell(const std::vector<sandbox::ProcessInfo>& processes) 
   }
 }
 
+void Stopper::terminate_latecomers(const std::vector<sandbox::ProcessInfo>& processes) {
+  for (const sandbox::ProcessInfo& process : processes) {
+    if (std::none_of(known_.begin(), known_.end(), [&](const sandbox::ProcessInfo& known) {
+          return known.inside_pid == process.inside_pid && known.start_time == process.start_time;
+        })) {
+      const auto reached = signal_process(warden_, process.inside_pid, SIGTERM);
+      result_.step = reached && *reached > 0 ? "TERM" : result_.step;
+    }
+  }
+}
+
 void Stopper::wait_for_change(const std::vector<sandbox::ProcessInfo>& processes,
                               Clock::time_point until) {
   const std::vector<os::UniqueFd> held = warden_.watch(processes);
@@ -128,6 +139,10 @@ bool Stopper::settle(Clock::time_point end, bool first_step) {
     if (!processes) {
       return true;  // the warden is gone, and everything with it
     }
+    if (terminating_) {
+      terminate_latecomers(*processes);
+    }
+    known_ = *processes;
     if (call_ended() && processes->empty()) {
       return true;
     }
@@ -170,7 +185,9 @@ StopResult Stopper::run() {
   bool settled = settle(Clock::now() + grace_, true);
   if (!settled) {
     send(SIGTERM, "TERM");
+    terminating_ = true;
     settled = settle(Clock::now() + grace_, false);
+    terminating_ = false;
   }
   // A process may fork while the list is walked, so KILL goes on until nothing is found.
   for (int round = 0; !settled && round < 8; ++round) {

@@ -42,6 +42,8 @@ class Stopper {
   /// True once the call and all its processes are gone; false when the time is over.
   bool settle(Clock::time_point end, bool first_step);
   void look_at_shell(const std::vector<sandbox::ProcessInfo>& processes);
+  /// One that was forked while TERM went round has not got it.
+  void terminate_latecomers(const std::vector<sandbox::ProcessInfo>& processes);
   void wait_for_change(const std::vector<sandbox::ProcessInfo>& processes, Clock::time_point until);
   void interrupt_shell();
   void ask_for_report();
@@ -62,6 +64,8 @@ class Stopper {
   int looks_since_asked_ = 0;
   int looks_at_prompt_ = 0;  ///< of those, in a row, at a shell that slept at its prompt
   char shell_state_ = '?';   ///< when the processes were last listed
+  std::vector<sandbox::ProcessInfo> known_;  ///< the processes at that time
+  bool terminating_ = false;                 ///< TERM went round
 };
 
 }  // namespace bawn::shell

@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from bawn_server import Gone, Server, family_of, until  # noqa: E402
 from looks import SKIPPED, all_gone, check, ends_well, main, records  # noqa: E402
 
+GRACE = 1.5  # seconds that running calls have from the first signal on
 STUBBORN = "trap '' INT TERM; touch up; while :; do sleep 1; done"
 
 
@@ -43,9 +44,6 @@ def stubborn_call(server):
     return server.family()
 
 
-GRACE = 1.5  # seconds that running calls have from the first signal on
-
-
 def server_terminated_twice(program, root):
     """The first SIGTERM gives a running call its time, the second does not."""
     for _ in range(5):  # a machine that is busy elsewhere may take as long as the grace
@@ -67,11 +65,11 @@ def connected(path):
     client = socket.socket(socket.AF_UNIX)
     client.connect(path)
     lines = client.makefile("rwb")
-    for message in ({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}},):
-        lines.write(json.dumps(message).encode() + b"\n")
-        lines.flush()
-        check("result" in json.loads(lines.readline()), "greeted")
+    lines.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "tests", "version": "1"}}}).encode() + b"\n")
+    lines.flush()
+    check("result" in json.loads(lines.readline()), "greeted")
     return client, lines
 
 
