@@ -114,7 +114,9 @@ class Connection {
   awaitable<bool> first_bytes() {
     constexpr std::size_t kFirst = 4096;
     constexpr std::string_view kLineEnd = "\r\n";
-    stream_.expires_after(front_->options.idle_timeout);
+    // Who never said anything does not hold a place as long as a client between its requests.
+    stream_.expires_after(std::exchange(fresh_, false) ? front_->options.header_timeout
+                                                       : front_->options.idle_timeout);
     while (true) {
       while (waiting_bytes().starts_with(kLineEnd)) {
         buffer_.consume(kLineEnd.size());
@@ -462,6 +464,7 @@ class Connection {
   beast::flat_buffer buffer_;  ///< bounded, or the lines between chunks and behind them were not
   const std::shared_ptr<HttpFront> front_;
   std::string account_;
+  bool fresh_ = true;  ///< no request came yet
   bool drain_ = false;
 };
 

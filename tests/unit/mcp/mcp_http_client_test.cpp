@@ -3,6 +3,7 @@
 #include "bawn/mcp/http_client.hpp"
 #include "client/mirrored_arguments.hpp"
 #include "fake_tools.hpp"
+#include "far_server.hpp"
 #include "http_client.hpp"
 #include "http_client/challenge.hpp"
 #include "http_client/sse_reader.hpp"
@@ -30,10 +31,6 @@ contract::Result<std::shared_ptr<Client>> connect_to(const HttpFixture& http,
                                                      HttpClientOptions given = {}) {
   return connect_http(Context(), "http://127.0.0.1:" + std::to_string(http.port()) + "/mcp",
                       std::move(options), std::move(given));
-}
-
-Outcome run(const contract::ToolPtr& tool, const std::string& args, const Context& context = {}) {
-  return tool->execute(context, Call{.id = "1", .args = args});
 }
 
 contract::ToolPtr described_tool(const std::string& name, const std::string& description) {

@@ -8,6 +8,7 @@
 #include <future>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace bawn::mcp::test {
 namespace {
@@ -139,6 +140,24 @@ TEST_F(HttpHostile, WhatStandsBetweenChunksIsBounded) {
        {"5;" + much, much, "1\r\n{\r\n0\r\nA: " + much, "1\r\n{\r\n0\r\n" + trailers}) {
     expect_refused(head + tail, 400, tail.substr(0, 20));
   }
+}
+
+// Who never says anything does not hold a place as long as a client between its requests may.
+TEST_F(HttpHostile, AConnectionBeginsUnderTheTimeOfHeadersAndGoesOnUnderThatOfIdling) {
+  HttpOptions options;
+  options.header_timeout = std::chrono::milliseconds(10);
+  options.idle_timeout = std::chrono::minutes(10);
+  const HttpFixture hurried({echo_tool()}, {}, options);
+  EXPECT_TRUE(HttpConnection(hurried.port()).is_closed());
+  std::swap(options.header_timeout, options.idle_timeout);
+  const HttpFixture patient({echo_tool()}, {}, options);
+  HttpConnection silent(patient.port());
+  HttpConnection used(patient.port());
+  used.write(echo(1));
+  EXPECT_EQ(used.reply().json()["id"], 1);
+  EXPECT_TRUE(used.is_closed());
+  silent.write(echo(2));
+  EXPECT_EQ(silent.reply().json()["id"], 2);
 }
 
 TEST_F(HttpHostile, RequestsSentAheadAreAnsweredInTheirOrder) {

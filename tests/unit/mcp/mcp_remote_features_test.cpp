@@ -4,16 +4,14 @@
 #include "bawn/mcp/client.hpp"
 #include "bawn/mcp/http_client.hpp"
 #include "fake_tools.hpp"
+#include "far_server.hpp"
 #include "http_client.hpp"
 
 #include <gmock/gmock.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <functional>
-#include <thread>
+#include <utility>
 
 namespace bawn::mcp::test {
 namespace {
@@ -164,61 +162,31 @@ INSTANTIATE_TEST_SUITE_P(Eras, RemoteFeaturesOverHttp,
                            return tested.param == EraChoice::Legacy ? "Legacy" : "Modern";
                          });
 
-/// An older server on two pipes whose results are as the test says.
+/// An older server whose results are as the test says.
 class Liar {
  public:
-  explicit Liar(std::function<std::string(const std::string& method)> result)
-      : result_(std::move(result)) {
-    EXPECT_EQ(::pipe2(to_server_.data(), O_CLOEXEC), 0);
-    EXPECT_EQ(::pipe2(from_server_.data(), O_CLOEXEC), 0);
-    thread_ = std::thread([this] { serve(); });
-    auto made =
-        Client::connect(Context(), from_server_[0], to_server_[1], {.era = EraChoice::Legacy});
+  explicit Liar(std::function<std::string(const std::string& method)> result) {
+    pipes_.script([result = std::move(result)](const Json& message) -> std::string {
+      if (!message.contains("id")) {
+        return {};
+      }
+      const std::string method = message["method"];
+      return R"({"jsonrpc":"2.0","id":)" + message["id"].dump() + "," +
+             (method == "initialize" ? kHello : result(method)) + "}";
+    });
+    auto made = pipes_.connect({.era = EraChoice::Legacy});
     EXPECT_TRUE(made) << made.error().message();
     client = made.value_or(nullptr);
   }
-  ~Liar() {
-    client.reset();
-    ::close(to_server_[1]);
-    thread_.join();
-    ::close(to_server_[0]);
-    ::close(from_server_[0]);
-    ::close(from_server_[1]);
-  }
-  Liar(const Liar&) = delete;
-  Liar& operator=(const Liar&) = delete;
-
-  std::shared_ptr<Client> client;
 
  private:
-  void serve() {
-    std::string buffer;
-    std::array<char, 4096> part{};
-    ssize_t got = 0;
-    while ((got = ::read(to_server_[0], part.data(), part.size())) > 0) {
-      buffer.append(part.data(), static_cast<std::size_t>(got));
-      for (auto end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n')) {
-        const Json message = contract::parse_json(buffer.substr(0, end)).value();
-        buffer.erase(0, end + 1);
-        if (message.contains("id")) {
-          const auto method = message["method"].get<std::string>();
-          const std::string line = R"({"jsonrpc":"2.0","id":)" + message["id"].dump() + "," +
-                                   (method == "initialize" ? kHello : result_(method)) + "}\n";
-          EXPECT_EQ(::write(from_server_[1], line.data(), line.size()),
-                    static_cast<ssize_t>(line.size()));
-        }
-      }
-    }
-  }
-
   static constexpr const char* kHello =
       R"("result":{"protocolVersion":"2025-11-25","capabilities":{"resources":{},"prompts":{},)"
       R"("completions":{}},"serverInfo":{"name":"liar","version":"1"}})";
+  Pipes pipes_;
 
-  const std::function<std::string(const std::string& method)> result_;
-  std::array<int, 2> to_server_{};
-  std::array<int, 2> from_server_{};
-  std::thread thread_;
+ public:
+  std::shared_ptr<Client> client;  // gone before its pipes
 };
 
 /// Empty lists but for the method of the test.

@@ -60,6 +60,7 @@ struct HttpOptions {
   /// Of older clients. One more ends an idle one, of the account that has the most; 503 when all
   /// have requests in flight.
   std::size_t max_sessions = 256;
+  /// From a request's first byte; of a new connection, from its beginning.
   std::chrono::milliseconds header_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds body_timeout = std::chrono::seconds(30);
   std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
