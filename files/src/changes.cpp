@@ -43,12 +43,6 @@ Error named(const Place& place, const FileChange& change, const Error& error) {
   return change.about.empty() ? why : why.wrap(change.about);
 }
 
-bool below_a_file(const std::vector<FileChange>& changes, const FileChange& change) {
-  return std::ranges::any_of(changes, [&](const FileChange& other) {
-    return !other.after && lies_below(change.path, other.path);
-  });
-}
-
 /// A rename's refusal as rename() words it, about both names.
 Error about_both(const Error& error, const std::string& name, const FileChange& change) {
   const std::string& message = error.message();
@@ -63,16 +57,17 @@ Error about_both(const Error& error, const std::string& name, const FileChange& 
 
 /// The steps of one change, each only asked for.
 Result<> try_change(const contract::Context& context, sandbox::FileAgent& files,
-                    const std::vector<FileChange>& changes, const FileChange& change) {
+                    const MakingWay& way, const FileChange& change) {
   using Change = sandbox::FileAgent::Change;
   const std::string& source = change.from.value_or(change.path);
   if (!change.after) {
     return files.would_allow(context, change.path, Change::Remove);
   }
-  if (comes_after(changes, change)) {
-    // Where a file is in the way, its removal asks about all below it.
-    return below_a_file(changes, change) ? Result<>()
-                                         : files.would_allow(context, change.path, Change::Rename);
+  if (way.replaces_a_file(change)) {
+    return {};  // its removal asks about all below it
+  }
+  if (way.replaces_a_directory(change)) {
+    return files.would_allow(context, change.path, Change::Rename);
   }
   if (!keeps_file(change)) {
     BAWN_TRY(files.would_allow(context, source, Change::Write));
@@ -97,26 +92,26 @@ class Changer {
       : context_(context),
         place_(place),
         changes_(changes),
+        way_(changes),
         journal_(place),
         keep_old_(changes.size() > 1 || (!changes.empty() && changes.front().from)) {}
 
   Result<std::vector<FileChanged>> run(const std::function<void()>& meanwhile) {
-    BAWN_TRY(try_emptying(context_, place_, changes_));
+    BAWN_TRY(way_.try_emptying(context_, place_));
     staged_.resize(changes_.size());
     done_.resize(changes_.size());
     BAWN_TRY(each([&](std::size_t i) {
-      return goes_first(changes_, changes_[i]) ? remove_first(i) : Result<>();
+      return way_.goes_first(changes_[i]) ? remove_first(i) : Result<>();
     }));
-    if (auto emptied = remove_emptied(context_, place_, changes_, journal_); !emptied) {
+    if (auto emptied = way_.remove_emptied(context_, place_, journal_); !emptied) {
       return fail(emptied.error());
     }
     journal_.end_first_steps();
-    expect_directories(changes_, journal_);
+    way_.expect_directories(journal_);
     BAWN_TRY(each([&](std::size_t i) { return prepare(changes_[i], staged_[i], done_[i]); }));
     meanwhile();
     BAWN_TRY(each([&](std::size_t i) {
-      return goes_first(changes_, changes_[i]) ? Result<>()
-                                               : perform(changes_[i], staged_[i], done_[i]);
+      return way_.goes_first(changes_[i]) ? Result<>() : perform(changes_[i], staged_[i], done_[i]);
     }));
     journal_.finish();
     for (std::size_t i = 0; i < changes_.size(); ++i) {
@@ -147,7 +142,7 @@ class Changer {
   }
 
   Result<> remove_first(std::size_t i) {
-    auto old = BAWN_TRY(displace(context_, place_, changes_, changes_[i]));
+    auto old = BAWN_TRY(way_.displace(context_, place_, changes_[i]));
     done_[i].target = old->target();
     journal_.add(Journal::Removed{std::move(old)});
     return {};
@@ -264,6 +259,7 @@ class Changer {
   const contract::Context& context_;
   const Place& place_;
   const std::vector<FileChange>& changes_;
+  MakingWay way_;
   Journal journal_;
   bool keep_old_;
   std::vector<Staged> staged_;
@@ -281,9 +277,10 @@ Result<std::vector<FileChanged>> commit_changes(const contract::Context& context
 
 Result<> try_changes(const contract::Context& context, const Place& place,
                      const std::vector<FileChange>& changes) {
-  BAWN_TRY(try_emptying(context, place, changes));
+  const MakingWay way(changes);
+  BAWN_TRY(way.try_emptying(context, place));
   for (const FileChange& change : changes) {
-    if (auto allowed = try_change(context, *place.files, changes, change); !allowed) {
+    if (auto allowed = try_change(context, *place.files, way, change); !allowed) {
       return std::unexpected(named(place, change, allowed.error()));
     }
   }

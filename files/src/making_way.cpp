@@ -65,71 +65,88 @@ Result<std::string> hidden_name(const std::string& directory) {
   return fmt::format("{}/.~{:016x}.tmp", directory == "/" ? "" : directory, number);
 }
 
+}  // namespace
+
+MakingWay::MakingWay(const std::vector<FileChange>& changes) {
+  for (const FileChange& change : changes) {
+    (change.after ? made_ : gone_).emplace(change.path, &change);
+    add_directories_above(change.after ? above_made_ : above_gone_, change.path);
+  }
+}
+
+const FileChange* MakingWay::above(const ByPath& changes, std::string_view path) {
+  for (std::size_t end = path.rfind('/'); end != std::string_view::npos && end != 0;
+       end = path.rfind('/', end - 1)) {
+    if (const auto found = changes.find(path.substr(0, end)); found != changes.end()) {
+      return found->second;
+    }
+  }
+  return nullptr;
+}
+
+void MakingWay::add_directories_above(std::set<std::string_view>& all, std::string_view path) {
+  for (std::size_t end = path.rfind('/'); end != std::string_view::npos && end != 0;
+       end = path.rfind('/', end - 1)) {
+    if (!all.insert(path.substr(0, end)).second) {
+      return;
+    }
+  }
+}
+
+bool MakingWay::goes_first(const FileChange& change) const {
+  return !change.after &&
+         (above_made_.contains(change.path) || above(made_, change.path) != nullptr);
+}
+
+bool MakingWay::replaces_a_file(const FileChange& change) const {
+  return change.after && above(gone_, change.path) != nullptr;
+}
+
+bool MakingWay::replaces_a_directory(const FileChange& change) const {
+  return change.after && above_gone_.contains(change.path);
+}
+
 /// The directories between a file that goes and the name above it that a file gets, that one
 /// included; deepest first.
-std::vector<std::string> emptied(const std::vector<FileChange>& changes) {
+std::vector<std::string> MakingWay::emptied() const {
   std::set<std::string> directories;
-  for (const FileChange& made : changes) {
-    for (const FileChange& gone : changes) {
-      if (made.after && !gone.after && lies_below(gone.path, made.path)) {
-        for (std::string at = directory_of(gone.path); at.size() >= made.path.size();
-             at = directory_of(at)) {
-          directories.insert(at);
-        }
-      }
+  for (const auto& [path, gone] : gone_) {
+    const FileChange* const made = above(made_, path);
+    for (std::string at = directory_of(gone->path);
+         made != nullptr && at.size() >= made->path.size(); at = directory_of(at)) {
+      directories.insert(at);
     }
   }
   return {directories.rbegin(), directories.rend()};
 }
 
-std::unexpected<Error> holds_more(const Place& place, const std::vector<FileChange>& changes,
-                                  const std::string& directory) {
+std::unexpected<Error> MakingWay::holds_more(const Place& place,
+                                             const std::string& directory) const {
   const Error why(ErrorCode::InvalidArgument,
                   shown_path(place, directory) +
                       " is a directory that holds more than what this change removes, so no file "
                       "can take its place");
-  const auto made = std::ranges::find_if(changes, [&](const FileChange& change) {
-    return change.after && (change.path == directory || lies_below(directory, change.path));
-  });
-  return std::unexpected(made == changes.end() || made->about.empty() ? why
-                                                                      : why.wrap(made->about));
+  const auto itself = made_.find(directory);
+  const FileChange* const made = itself == made_.end() ? above(made_, directory) : itself->second;
+  return std::unexpected(made == nullptr || made->about.empty() ? why : why.wrap(made->about));
 }
 
-}  // namespace
-
-bool goes_first(const std::vector<FileChange>& changes, const FileChange& change) {
-  return !change.after && std::ranges::any_of(changes, [&](const FileChange& other) {
-    return other.after &&
-           (lies_below(other.path, change.path) || lies_below(change.path, other.path));
-  });
-}
-
-bool comes_after(const std::vector<FileChange>& changes, const FileChange& change) {
-  return change.after && std::ranges::any_of(changes, [&](const FileChange& other) {
-           return !other.after &&
-                  (lies_below(other.path, change.path) || lies_below(change.path, other.path));
-         });
-}
-
-Result<std::unique_ptr<sandbox::KeptFile>> displace(const contract::Context& context,
-                                                    const Place& place,
-                                                    const std::vector<FileChange>& changes,
-                                                    const FileChange& change) {
-  const auto above = std::ranges::find_if(changes, [&](const FileChange& other) {
-    return other.after && lies_below(change.path, other.path);
-  });
-  if (above == changes.end()) {
+Result<std::unique_ptr<sandbox::KeptFile>> MakingWay::displace(const contract::Context& context,
+                                                               const Place& place,
+                                                               const FileChange& change) const {
+  const FileChange* const made = above(made_, change.path);
+  if (made == nullptr) {
     return place.files->set_aside(context, change.path, change.before->status);
   }
-  const std::string hidden = BAWN_TRY(hidden_name(directory_of(above->path)));
+  const std::string hidden = BAWN_TRY(hidden_name(directory_of(made->path)));
   BAWN_TRY(place.files->rename(context, change.path, hidden, Condition::absent(),
                                Condition::same(change.before->status)));
   return std::make_unique<DisplacedFile>(place.files, change.path, hidden, change.before->status);
 }
 
-Result<> remove_emptied(const contract::Context& context, const Place& place,
-                        const std::vector<FileChange>& changes, Journal& journal) {
-  for (const std::string& directory : emptied(changes)) {
+Result<> MakingWay::remove_emptied(const contract::Context& context, const Place& place,
+                                   Journal& journal) const {
+  for (const std::string& directory : emptied()) {
     const auto status = place.files->status(context, directory, FileAgent::Links::Keep);
     if (!status || status->type != sandbox::FileType::Directory) {
       continue;
@@ -138,36 +155,26 @@ Result<> remove_emptied(const contract::Context& context, const Place& place,
     journal.add(Journal::DirectoryGone{directory, status->mode & 0777U});
     if (auto removed = place.files->remove_directory(context, directory); !removed) {
       const auto* const failure = removed.error().find<sandbox::FileFailure>();
-      return failure != nullptr && failure->errnum == ENOTEMPTY
-                 ? holds_more(place, changes, directory)
-                 : std::move(removed);
+      return failure != nullptr && failure->errnum == ENOTEMPTY ? holds_more(place, directory)
+                                                                : std::move(removed);
     }
   }
   return {};
 }
 
-void expect_directories(const std::vector<FileChange>& changes, Journal& journal) {
-  for (const FileChange& made : changes) {
-    for (const FileChange& gone : changes) {
-      if (made.after && !gone.after && lies_below(made.path, gone.path)) {
-        const auto levels =
-            std::count(made.path.begin() + static_cast<std::ptrdiff_t>(gone.path.size()),
-                       made.path.end(), '/');
-        journal.add_directories(directory_of(made.path), static_cast<int>(levels));
-      }
+void MakingWay::expect_directories(Journal& journal) const {
+  for (const auto& [path, made] : made_) {
+    if (const FileChange* const gone = above(gone_, path); gone != nullptr) {
+      const auto levels = std::count(path.begin() + static_cast<std::ptrdiff_t>(gone->path.size()),
+                                     path.end(), '/');
+      journal.add_directories(directory_of(made->path), static_cast<int>(levels));
     }
   }
 }
 
-Result<> try_emptying(const contract::Context& context, const Place& place,
-                      const std::vector<FileChange>& changes) {
-  const std::vector<std::string> directories = emptied(changes);
-  std::set<std::string> going(directories.begin(), directories.end());
-  for (const FileChange& change : changes) {
-    if (!change.after) {
-      going.insert(change.path);
-    }
-  }
+Result<> MakingWay::try_emptying(const contract::Context& context, const Place& place) const {
+  const std::vector<std::string> directories = emptied();
+  const std::set<std::string_view> going(directories.begin(), directories.end());
   for (const std::string& directory : directories) {
     sandbox::ListOptions options;
     do {
@@ -176,8 +183,9 @@ Result<> try_emptying(const contract::Context& context, const Place& place,
         break;  // it is not there, or may not be read: rmdir(2) will tell
       }
       for (const sandbox::DirectoryEntry& entry : page->entries) {
-        if (!going.contains(directory + "/" + entry.name)) {
-          return holds_more(place, changes, directory);
+        const std::string path = directory + "/" + entry.name;
+        if (!going.contains(path) && !gone_.contains(path)) {
+          return holds_more(place, directory);
         }
       }
       options.cursor = std::move(page->next);

@@ -236,14 +236,17 @@ class PatchCall {
 
   /// A file that takes over from one that goes is to keep what can be kept of it.
   void tell_successors(const PatchPlan& plan, std::vector<FileChange>& changes) const {
+    std::map<std::string, const std::string*> sources;
     for (const PatchedFile& file : plan.files) {
-      const bool renamed = file.kind == FilePatch::Kind::Rename && !file.from.empty();
-      for (FileChange& change : changes) {
-        if (renamed && !change.from && !change.before && change.after &&
-            change.path == absolute(file.path) && loaded_.contains(file.from)) {
-          const LoadedFile& old = loaded_.at(file.from);
-          change.like = LoadedFile{.bytes = {}, .status = old.status, .attributes = old.attributes};
-        }
+      if (file.kind == FilePatch::Kind::Rename && loaded_.contains(file.from)) {
+        sources.insert_or_assign(absolute(file.path), &file.from);
+      }
+    }
+    for (FileChange& change : changes) {
+      const auto source = sources.find(change.path);
+      if (source != sources.end() && !change.from && !change.before && change.after) {
+        const LoadedFile& old = loaded_.at(*source->second);
+        change.like = LoadedFile{.bytes = {}, .status = old.status, .attributes = old.attributes};
       }
     }
   }
@@ -261,13 +264,17 @@ class PatchCall {
   }
 
   void name_kinds(const PatchPlan& plan, ChangeEntry& changes) const {
+    std::map<std::string, const PatchedFile*> moved;
+    for (const PatchedFile& file : plan.files) {
+      if (!file.from.empty()) {
+        moved.emplace(absolute(file.path), &file);
+      }
+    }
     for (ChangedEntry& entry : changes.files) {
       entry.change = entry.change == "replaced" ? "edited" : entry.change;
-      for (const PatchedFile& file : plan.files) {
-        if (!file.from.empty() && !entry.from && absolute(file.path) == entry.path) {
-          entry.change = file.kind == FilePatch::Kind::Copy ? "copied" : "renamed";
-          entry.from = absolute(file.from);
-        }
+      if (const auto found = moved.find(entry.path); found != moved.end() && !entry.from) {
+        entry.change = found->second->kind == FilePatch::Kind::Copy ? "copied" : "renamed";
+        entry.from = absolute(found->second->from);
       }
     }
   }

@@ -209,5 +209,10 @@ TEST_P(CheckOnly, OfFilesInThePlaceOfDirectories) {
   EXPECT_EQ(read_file(server_->in("one")), "new\n");
 }
 
+TEST(CheckOnlyUser, AllOfItAsAnOrdinaryUser) {
+  BAWN_REQUIRE("root");
+  EXPECT_EQ(run_as_ordinary_user("Modes/CheckOnly.*:Said.*:PatchedFiles.*:CallOrder.*"), 0);
+}
+
 }  // namespace
 }  // namespace bawn::test
