@@ -191,7 +191,7 @@ std::string text_of(const ListEntry& entry, const ListArgs& args) {
   if (entry.found.total_files == 0) {
     text += entry.found.notes.empty() ? "[no files]\n" : "[no files were found; see below]\n";
   }
-  if (entry.entries.size() < entry.found.total_files && entry.found.truncated) {
+  if (entry.found.truncated && entry.entries.size() == static_cast<std::size_t>(args.limit)) {
     text += fmt::format("[{} entries of {} files shown; use globs, depth or a larger limit]\n",
                         entry.entries.size(), entry.found.total_files);
   }
