@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A machine that is short of something: a disk that refuses, no forks, no memory, no time, few numbers.
+"""A machine that is short of something: a disk that refuses, no forks, no time, few numbers.
 
 Usage: machine_faults.py BAWN [NAME] [ODD_MACHINE]     without a name: the names; the last is a library
 """
@@ -197,33 +197,6 @@ def no_forks(program, root):
     result = server.bash("sh -c 'exit 4'")
     check(result["exit_code"] == 4, "and commands", result)
     check(server.bash("echo on", session="new")["stdout"] == "on\n", "and new sessions")
-    kill_in(server, call, "other")
-    ends_well(server)
-
-
-def no_memory(program, root):
-    """No address space for what is large: such calls are refused, others go on, and with room all is as before."""
-    server = Server(program, root)
-    server.bash("v=kept")
-    call = running(server, "echo up; sleep 600", session="other")
-    with open(f"/proc/{server.pid}/statm", encoding="ascii") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
-    failed = 0
-    for room in (6 << 20, 3 << 20):
-        resource.prlimit(server.pid, resource.RLIMIT_AS, (used + room, resource.RLIM_INFINITY))
-        # One after the other: none takes the little that another needs.
-        for tool, arguments in (("bash", {"command": ": " + "x" * 5_000_000}),
-                                ("write_file", {"path": "f", "content": "x" * 7_000_000}),
-                                ("exec", {"argv": ["head", "-c", "5000000", "/dev/zero"]}),
-                                ("bash_output", {})):
-            answer = server.wait(server.start(tool, **arguments))
-            failed += "error" in answer or bool(answer["result"].get("isError"))
-        server.ping()
-    resource.prlimit(server.pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    check(failed > 0, "something found no memory")
-    seen = server.call("bash_output", call=call, session="other", yield_ms=0)
-    check(seen["state"] == "running", "a call that ran goes on", seen)
-    check(server.bash("echo $v")["stdout"] == "kept\n", "with room all is as before")
     kill_in(server, call, "other")
     ends_well(server)
 
