@@ -6,7 +6,6 @@ Usage: machine_faults.py BAWN [NAME] [ODD_MACHINE]     without a name: the names
 import errno
 import mmap
 import os
-import resource
 import shlex
 import shutil
 import struct
@@ -15,7 +14,7 @@ import sys
 
 sys.dont_write_bytecode = True  # nothing is left in the checkout
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/python"))
-from bawn_server import Gone, Root, Server, until  # noqa: E402
+from bawn_server import Server  # noqa: E402
 from looks import SKIPPED, check, ends_well, kill, main, records, running, traced  # noqa: E402
 
 DAY = 86400
