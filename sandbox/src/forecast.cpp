@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace bawn::sandbox {
@@ -104,6 +105,17 @@ void note_network(Confinement& report, const Policy& policy, const LayersInForce
   }
 }
 
+/// What asks the bus fails in its own words, which do not tell why: a login seems gone.
+void note_message_bus(Confinement& report, const Place& place) {
+  const std::string bus = fmt::format("/run/user/{}/bus", place.uid);
+  if (std::ranges::find(place.host_sockets, bus) != place.host_sockets.end()) {
+    report.notes.push_back(fmt::format(
+        "the D-Bus socket {} is out of reach: what keeps logins in a keyring (gh, secret-tool) "
+        "acts as if there were none",
+        bus));
+  }
+}
+
 void note_costs(Confinement& report, const Policy& policy, const LayersInForce& layers,
                 const SessionPlan& plan, const Place& place) {
   const auto note = [&](bool when, const char* sentence) {
@@ -126,6 +138,7 @@ void note_costs(Confinement& report, const Policy& policy, const LayersInForce& 
            (policy.network == Network::Full || plan.network.sockets_inside),
        "no Unix sockets: nothing else would keep the host's out of reach");
   note_network(report, policy, layers, plan);
+  note_message_bus(report, place);
   note(!layers.mounts && place.private_tmp.empty(), "there is no private temporary directory");
   note(layers.mounts && layers.landlock_abi == 0 && !place.session_dir.empty(),
        "without Landlock a command can read the channel of its session's reports");

@@ -1,12 +1,19 @@
 // Work that walls often break, as tests: each was a complaint about some sandbox.
+#include "bawn/os/unique_fd.hpp"
 #include "inside.hpp"
 #include "support/requirements.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace bawn::test {
 namespace {
@@ -125,6 +132,60 @@ print("pair", b.recv(1))
   EXPECT_EQ(result.exit_code, 0) << all_of(result);
   EXPECT_EQ(result.out,
             "tcp hello\ntcp6 hello\nunix hello\nunix hello\nunix hello\nhttp 200\npair b'x'\n");
+}
+
+/// The socket of that user's bus, listening for as long as this lives.
+class MessageBus {
+ public:
+  explicit MessageBus(unsigned uid)
+      : directory_(fmt::format("/run/user/{}", uid)), path_(directory_ + "/bus") {
+    std::error_code failed;
+    made_ = std::filesystem::create_directories(directory_, failed);
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    listening_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    up_ = made_ && ::chown(directory_.c_str(), uid, uid) == 0 &&
+          ::bind(listening_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+          ::chown(path_.c_str(), uid, uid) == 0 && ::listen(listening_.get(), 8) == 0;
+  }
+  ~MessageBus() {
+    if (made_) {
+      std::filesystem::remove_all(directory_);
+    }
+  }
+  MessageBus(const MessageBus&) = delete;
+  MessageBus& operator=(const MessageBus&) = delete;
+  [[nodiscard]] bool up() const { return up_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string directory_;
+  std::string path_;
+  os::UniqueFd listening_;
+  bool made_ = false;
+  bool up_ = false;
+};
+
+// A program that finds no keyring says that the login is invalid; the cause stands in the report.
+TEST_P(HonestWork, AMessageBusThatIsOutOfReachIsNamed) {
+  constexpr unsigned kSomeUser = 12345;
+  if (GetParam() != Starter::OrdinaryUser || ::geteuid() != 0) {
+    GTEST_SKIP() << "needs root, to make another user's bus";
+  }
+  const MessageBus bus(kSomeUser);
+  if (!bus.up()) {
+    GTEST_SKIP() << bus.path() << " cannot be made here";
+  }
+  const std::string ask = fmt::format(
+      "import socket; socket.socket(socket.AF_UNIX).connect('{}'); print('reached')", bus.path());
+  EXPECT_EQ(
+      run_program({.argv = {"/usr/bin/python3", "-c", ask}, .directory = "/", .uid = kSomeUser})
+          .out,
+      "reached\n")
+      << "the control";
+  const ProgramResult result = inside_.run("/usr/bin/python3 -c \"" + ask + "\"");
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(inside_.report(), HasSubstr("D-Bus socket " + bus.path()));
 }
 
 TEST_P(HonestWork, GdbStopsAProgramAndReadsIt) {

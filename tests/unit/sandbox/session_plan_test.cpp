@@ -3,6 +3,7 @@
 #include "kernel_abi.hpp"
 #include "samples.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -106,6 +107,20 @@ TEST(SessionPlan, ANewerLandlockNeverGivesLess) {
       before = plan->forecast.guarantees.size();
     }
   }
+}
+
+TEST(SessionPlan, TheUsersMessageBusIsNamedWhereItIsOutOfReach) {
+  const Policy policy = policy_named("workspace-write");
+  Place place = place_for(policy);
+  const std::string own = fmt::format("/run/user/{}/bus", place.uid);
+  place.host_sockets = {"/run/user/4711/bus", "/run/user/1000/bus2"};
+  const auto others = plan_session(policy, full_features(), place);
+  ASSERT_TRUE(others) << others.error().message();
+  EXPECT_THAT(others->forecast.notes, Each(StartsWith("caches of build tools")));
+  place.host_sockets.push_back(own);
+  const auto plan = plan_session(policy, full_features(), place);
+  ASSERT_TRUE(plan) << plan.error().message();
+  EXPECT_THAT(plan->forecast.notes, Contains(HasSubstr("D-Bus socket " + own)));
 }
 
 TEST(SessionPlan, WithoutNamespacesTheFallbackHoldsAndSaysItsCosts) {
