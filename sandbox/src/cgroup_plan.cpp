@@ -24,8 +24,7 @@ std::vector<Wish> wishes_of(const Limits& limits) {
   if (limits.session_memory_bytes) {
     wishes.push_back(
         {"memory",
-         {{"memory.max", std::to_string(*limits.session_memory_bytes)},
-          {kSwapLimit, "0"}},
+         {{"memory.max", std::to_string(*limits.session_memory_bytes)}, {kSwapLimit, "0"}},
          "the memory of the whole session is not limited"});
   }
   if (limits.processes) {

@@ -33,9 +33,9 @@ enum class Look : unsigned char {
   Alive,  ///< without those that have ended and wait for their parents
 };
 
-/// The processes of the session but the warden and its file agents, with their stat, by rising number. With an own PID
-/// namespace that is all of /proc, else the descendants. The array is the callee's and is valid
-/// until the next call.
+/// The processes of the session but the warden and its file agents, with their stat, by rising
+/// number. With an own PID namespace that is all of /proc, else the descendants. The array is the
+/// callee's and is valid until the next call.
 std::size_t list_session(const Station& station, Look look, Process*& processes) noexcept;
 
 /// A pidfd of exactly this process while it lives, else -1; `now` is its stat read again.

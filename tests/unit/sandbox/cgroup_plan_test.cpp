@@ -83,7 +83,8 @@ TEST_F(LookAtCgroup, FindsTheTreeBesideVersion1AndNamesWhatThatHolds) {
   EXPECT_TRUE(features.cgroup_v2.available) << features.cgroup_v2.reason;
   EXPECT_EQ(features.cgroup, inside("sys/fs/cgroup/unified"));
   EXPECT_THAT(features.cgroup_controllers, IsEmpty());
-  EXPECT_THAT(features.cgroup_reason, HasSubstr("no controller memory, pids, cpu: cgroup v1 holds it"));
+  EXPECT_THAT(features.cgroup_reason,
+              HasSubstr("no controller memory, pids, cpu: cgroup v1 holds it"));
 }
 
 TEST_F(LookAtCgroup, RefusesWhatIsNotDelegated) {

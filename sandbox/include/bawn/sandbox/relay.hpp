@@ -93,7 +93,7 @@ class Relay {
     Output = 1,  ///< commands write, we read; ends with its last writer
     Report = 2,  ///< commands write, we read; never ends. What is written to it comes after all
                  ///< that was printed before to the Output FIFOs of its session
-    Input = 3,  ///< commands read, we write
+    Input = 3,   ///< commands read, we write
   };
   /// Makes a FIFO there and gives the local descriptor that stands for our end: reading for Output
   /// and Report, writing for Input, not blocking. Closing it gives the other end up. `session` is a

@@ -11,7 +11,8 @@ namespace bawn::test {
 /// Only waits; ended with the test.
 class NumberedProcess {
  public:
-  /// None, with errno, when the number is taken, or without the right to choose (CAP_CHECKPOINT_RESTORE).
+  /// None, with errno, when the number is taken, or without the right to choose
+  /// (CAP_CHECKPOINT_RESTORE).
   ///
   /// Source: clone3(2), set_tid (Linux 5.5).
   static std::optional<NumberedProcess> start(pid_t number);
