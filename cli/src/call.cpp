@@ -131,7 +131,7 @@ Result<int> call(const WallOptions& options, const std::vector<std::string>& wor
   own.pool->close_all();
   own.pool->close_all_places();
   const int status = finish(print_call(answer, asked->json));
-  return signal ? kBySignal + *signal : status;
+  return signal && status != kOwnFailure ? kBySignal + *signal : status;
 }
 
 }  // namespace

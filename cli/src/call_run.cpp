@@ -91,8 +91,11 @@ CallExit exit_of(const contract::ToolResult& result) {
   if (reason == "timeout") {
     return CallExit::TimedOut;
   }
-  // A message stands in place of a command that could not be started.
-  const bool ran = (reason == "exited" || reason == "signalled") && word("message").empty();
+  // A message with a status stands in place of a command that could not be started.
+  const auto code = result.structured->find("exit_code");
+  const bool failed = code == result.structured->end() || *code != 0;
+  const bool ran =
+      (reason == "exited" || reason == "signalled") && (word("message").empty() || !failed);
   return ran ? CallExit::Done : CallExit::Failed;
 }
 

@@ -63,6 +63,12 @@ Result<> try_change(const contract::Context& context, sandbox::FileAgent& files,
   if (!change.after) {
     return files.would_allow(context, change.path, Change::Remove);
   }
+  if (change.from && (way.replaces_a_file(change) || way.replaces_a_directory(change))) {
+    const auto moved = files.would_allow(context, *change.from, Change::Rename);
+    if (!moved) {
+      return std::unexpected(about_both(moved.error(), *change.from, change));
+    }
+  }
   if (way.replaces_a_file(change)) {
     return {};  // its removal asks about all below it
   }

@@ -54,7 +54,11 @@ class Journal {
   using Step = std::variant<Replaced, Made, Removed, Renamed, Moded, DirectoryGone>;
 
   Journal(const Place& place) : place_(place) {}
-  void add(Step step) { steps_.push_back(std::move(step)); }
+  /// `step`: one of the alternatives of Step.
+  template <class One>
+  void add(One step) {
+    steps_.emplace_back(std::move(step));
+  }
   /// What was added so far went before any directory was made.
   void end_first_steps() { first_steps_ = steps_.size(); }
   /// The last `count` directories of `directory` were made on the way.

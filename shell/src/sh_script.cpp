@@ -13,10 +13,11 @@ namespace {
 // that does not come to its end, exec(1) and SIGKILL leave no state, and the server goes on with
 // the one from before.
 //
-//   - The options are printed first, and then taken back: with errexit, nounset or xtrace the rest
-//     would end, fail or print.
 //   - The text's own functions may have names of builtins; special builtins cannot be redefined,
 //     and `unset` is one.
+//   - The options are printed, and then taken back: with errexit, nounset or xtrace the rest would
+//     end, fail or print.
+//   - PWD is a variable like others, and may lie; where it does, the kernel's name is taken.
 //   - SIGXFSZ is ignored so that `ulimit -f` in a text costs the state and not the status.
 //   - `>>`, since noclobber refuses to write to a file that exists.
 //   - Functions are parsed when they are defined, before there are any aliases. What comes behind
@@ -28,12 +29,13 @@ __b_end() {
   __b_status=$__b_seen __b_done=1
   trap '' XFSZ
   {
+    unset -f alias cd command echo export pwd readonly test typeset umask
     echo '#options'
     set +o
     set +aefuvx
-    unset -f alias cd command echo export pwd readonly test typeset umask
-    __b_directory=$PWD
-    test . -ef "$PWD" || __b_missing=1
+    __b_directory=${PWD-}
+    test . -ef "$__b_directory" || test . -ef %REFUGE% || __b_directory=$(pwd -P)
+    test . -ef "$__b_directory" || { __b_directory=${PWD-} __b_missing=1; }
     echo '#variables'
     set
     echo '#exports'
@@ -63,6 +65,7 @@ std::string end_function(const ShScript& script) {
     text.replace(text.find(mark), mark.size(), by);
   };
   replace("%FUNCTIONS%", script.prints_functions ? "typeset -f" : ":");
+  replace("%REFUGE%", shell_quote(script.refuge));
   replace("%FILE%", shell_quote(script.left_behind));
   return text;
 }
@@ -109,12 +112,13 @@ bool shows_functions(const ShState& state) {
 std::string sh_script(const ShScript& script, const ShState* state) {
   const bool exits_on_error = state != nullptr && state->options.contains("errexit");
   std::string text = "__b_done= __b_began= __b_missing= __b_status=0\n";
-  if (state != nullptr) {
-    text += first_part(*state, script.refuge);
-  }
   text += end_function(script);
   text += fmt::format("__b_last() {{ return {}; }}\n", exits_on_error ? 0 : script.last_status);
   text += "trap '{ __b_end; } 2>/dev/null' EXIT\ntrap 'exit 130' INT\n";
+  // Behind the trap: a state that ends the shell is told from a text that does by __b_began.
+  if (state != nullptr) {
+    text += first_part(*state, script.refuge);
+  }
   text += "__b_began=1\n";
   for (const auto& [name, value] : script.variables) {
     text += fmt::format("export {}={}\n", name, shell_quote(value));

@@ -28,6 +28,9 @@ void put_back(ShState& state, const ShState& before, const BashRequest& request)
   for (const auto& [name, value] : request.environment) {
     state.variables.erase(name);
     state.exported.erase(name);
+    if (!before.read_only.contains(name)) {
+      state.read_only.erase(name);
+    }
     if (const auto old = before.variables.find(name); old != before.variables.end()) {
       state.variables.insert(*old);
     }
@@ -42,6 +45,9 @@ void put_back(ShState& state, const ShState& before, const BashRequest& request)
   state.directory_missing = before.directory_missing;
   for (const char* name : {"PWD", "OLDPWD"}) {
     state.variables.erase(name);
+    if (!before.read_only.contains(name)) {
+      state.read_only.erase(name);
+    }
     if (const auto old = before.variables.find(name); old != before.variables.end()) {
       state.variables.insert(*old);
     }

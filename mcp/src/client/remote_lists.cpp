@@ -50,9 +50,8 @@ Result<Json> RemoteClient::kept_or(const Context& context, const AnswerKey& key,
   }
   const std::uint64_t generation = cache_.generation();
   Fetched fetched = BAWN_TRY(fetch());
-  const std::uint64_t after = BAWN_TRY(channel_->authorization(context));
-  if (before == after) {
-    cache_.keep(key, fetched.first, fetched.second, after, generation);
+  if (const auto after = channel_->authorization(context); after && *after == before) {
+    cache_.keep(key, fetched.first, fetched.second, before, generation);
   }
   return std::move(fetched.first);
 }

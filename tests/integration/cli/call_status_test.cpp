@@ -67,6 +67,8 @@ TEST_F(CallStatus, ACommandThatDidNotRunIsNoSuccess) {  // C-221
   EXPECT_THAT(missing.out, HasSubstr("cannot start no-such-program"));
   EXPECT_EQ(call({"bash", "if"}).exit_code, 1);
   EXPECT_EQ(call({"bash", "cat <<END"}).exit_code, 1);
+  EXPECT_EQ(call({"bash", "--check", "if"}).exit_code, 1);
+  EXPECT_EQ(call({"bash", "--check", "ls"}).exit_code, 0);
   EXPECT_EQ(call({"bash", "exit 7"}).exit_code, 0);
   EXPECT_EQ(call({"bash", "no-such-program"}).exit_code, 0);  // the shell ran, and said 127
   EXPECT_EQ(call({"exec", "false"}).exit_code, 0);

@@ -111,6 +111,13 @@ TEST(CallRun, TheStatusTellsACommandThatRanFromOneThatDidNot) {  // C-221
   EXPECT_EQ(command("exited"), 0);
   EXPECT_EQ(command("signalled"), 0);
   EXPECT_EQ(command("exited", "cannot start x: No such file or directory"), 1);
+  for (const int code : {0, 126, 127}) {  // 0: a syntax check, whose message says that nothing ran
+    EXPECT_EQ(status_of({{"state", "finished"},
+                         {"reason", "exited"},
+                         {"message", "why nothing ran"},
+                         {"exit_code", code}}),
+              code == 0 ? 0 : 1);
+  }
   EXPECT_EQ(command("timeout"), 124);
   for (const char* reason : {"cancelled", "output_limit", "oom", "denied", "syntax_error",
                              "incomplete_input", "shell_lost"}) {

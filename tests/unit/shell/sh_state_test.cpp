@@ -1,9 +1,13 @@
 #include "sh_state.hpp"
 
 #include "sh_script.hpp"
+#include "support/run_program.hpp"
+#include "support/temp_dir.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 namespace bawn::shell {
 namespace {
@@ -80,6 +84,29 @@ TEST(ShScript, BeginsWithTheStateAndNamesTheRefuge) {
   EXPECT_THAT(text, HasSubstr("export V='it'\\''s'\n"));
   EXPECT_THAT(text, HasSubstr(">>'/w/q'"));
   EXPECT_THAT(text, Not(HasSubstr("return 7"))) << "which errexit would take for a failure";
+}
+
+TEST(ShScript, AStateThatEndsTheShellIsTold) {
+  const test::TempDir base;
+  const std::string left = (base.path() / "left").string();
+  const std::string text = base.write("text", "echo ran\n");
+  ShState state;
+  state.directory = base.path();
+  state.variables = {{"PATH", "/usr/bin:/bin"}};
+  const auto taken_on = [&] {
+    const std::string script = base.write(
+        "script",
+        sh_script({.text = text, .left_behind = left, .refuge = "/", .directory = {}}, &state));
+    return test::run_program({.argv = {"/bin/sh", script}, .directory = "/"});
+  };
+  EXPECT_EQ(taken_on().out, "ran\n") << "the control";
+  EXPECT_TRUE(parse_sh_state(test::read_file(left))->began);
+  std::filesystem::remove(left);
+  state.functions = "readonly PPID; PPID=1\n";
+  EXPECT_EQ(taken_on().out, "");
+  const auto refused = parse_sh_state(test::read_file(left));
+  ASSERT_TRUE(refused);
+  EXPECT_FALSE(refused->began);
 }
 
 }  // namespace
