@@ -1,5 +1,5 @@
 /// \file
-/// What the programs beside `bawn` do alike: read their words, serve, and say what went wrong.
+/// What the programs do alike: read their words, serve, and say what went wrong.
 #pragma once
 
 #include "bawn/contract/error.hpp"

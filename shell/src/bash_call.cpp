@@ -265,8 +265,8 @@ void BashCall::restore_shell(CallResult& result) {
 
 void BashCall::from_death(CallResult& result) {
   const auto status = session_.shell()->child().status();
-  // bash takes its line byte by byte: what is left of it tells that the text never began. The extra
-  // lines of look() and of stopping may lie there too.
+  // bash takes what lies there, up to a KiB at once: what is left of the step's line tells that the
+  // text never began. The extra lines of look() and of stopping may lie there too.
   const bool began = session_.shell()->unread() <= queued_;
   if (status && !began) {
     result.reason = Reason::ShellLost;

@@ -21,7 +21,8 @@ bool overrules_owners() noexcept {
 }
 
 /// The directory takes new names: asked by a file that never gets one, so that the kernel answers
-/// for permissions, mounts and Landlock at once.
+/// for permissions and mounts at once, and Landlock for the right to write (it does not look at the
+/// rights to make and remove for such a file).
 Problem may_enter_names(int directory) noexcept {
   const Held file(openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   if (file.is_open()) {

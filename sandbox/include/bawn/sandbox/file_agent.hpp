@@ -291,8 +291,8 @@ class FileAgent {
   };
   /// Whether that change would be refused, with the error that it would have: protected names, the
   /// wall, permissions of the directory, what cannot be replaced. Changes nothing. What only shows
-  /// while it is done (a full disk, somebody else's change) is not foreseen, and neither is a file
-  /// that is not there to be removed.
+  /// while it is done (a full disk, somebody else's change) is not foreseen, and neither are a file
+  /// that is not there to be removed, the mode of an immutable file, and append-only directories.
   [[nodiscard]] virtual Result<> would_allow(const contract::Context& context,
                                              const std::string& path, Change change) = 0;
 
