@@ -63,32 +63,28 @@ Result<> try_change(const contract::Context& context, sandbox::FileAgent& files,
   if (!change.after) {
     return files.would_allow(context, change.path, Change::Remove);
   }
-  if (change.from && (way.replaces_a_file(change) || way.replaces_a_directory(change))) {
-    const auto moved = files.would_allow(context, *change.from, Change::Rename);
-    if (!moved) {
-      return std::unexpected(about_both(moved.error(), *change.from, change));
+  const auto may_rename = [&](const std::string& name) -> Result<> {
+    const auto allowed = files.would_allow(context, name, Change::Rename);
+    return allowed ? Result<>() : std::unexpected(about_both(allowed.error(), name, change));
+  };
+  const bool below_a_file = way.replaces_a_file(change);
+  if (below_a_file || way.replaces_a_directory(change)) {
+    if (change.from) {
+      BAWN_TRY(may_rename(*change.from));
     }
-  }
-  if (way.replaces_a_file(change)) {
-    return {};  // its removal asks about all below it
-  }
-  if (way.replaces_a_directory(change)) {
-    return files.would_allow(context, change.path, Change::Rename);
+    // The removal of the file above asks about all below it.
+    return below_a_file ? Result<>() : files.would_allow(context, change.path, Change::Rename);
   }
   if (!keeps_file(change)) {
     BAWN_TRY(files.would_allow(context, source, Change::Write));
   } else if (other_mode(change)) {
     BAWN_TRY(files.would_allow(context, source, Change::SetMode));
   }
-  for (const std::string* name : {change.from ? &*change.from : nullptr, &change.path}) {
-    const auto allowed = change.from && name != nullptr
-                             ? files.would_allow(context, *name, Change::Rename)
-                             : Result<>();
-    if (!allowed) {
-      return std::unexpected(about_both(allowed.error(), *name, change));
-    }
+  if (!change.from) {
+    return {};
   }
-  return {};
+  BAWN_TRY(may_rename(*change.from));
+  return may_rename(change.path);
 }
 
 class Changer {

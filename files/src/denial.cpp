@@ -63,6 +63,12 @@ std::optional<std::string> why_hidden(const Place& place, std::string_view absol
   return place.policy.enforce ? rule_for(place, normal_path(absolute), Access::Read) : std::nullopt;
 }
 
+Error hidden(const Place& place, std::string_view shown, std::string_view rule) {
+  return Error(ErrorCode::PermissionDenied,
+               fmt::format("{} is hidden here (possibly by the wall, policy {}: {})", shown,
+                           place.policy.name, rule));
+}
+
 Error explained(const Place& place, std::string_view absolute, Access access, const Error& error) {
   const auto* failure = error.find<sandbox::FileFailure>();
   // A secret file that a mount hides looks like a device.
@@ -77,10 +83,7 @@ Error explained(const Place& place, std::string_view absolute, Access access, co
     return error;
   }
   if (masked) {
-    return Error(ErrorCode::PermissionDenied,
-                 fmt::format("{} is hidden here (possibly by the wall, policy {}: {})", absolute,
-                             place.policy.name, *rule))
-        .with_cause(error);
+    return hidden(place, absolute, *rule).with_cause(error);
   }
   return Error(ErrorCode::PermissionDenied,
                fmt::format("{} (possibly refused by the wall, policy {}: {})", error.message(),

@@ -79,7 +79,7 @@ Result<std::string> to_units(std::string_view text, Encoding encoding) {
   const bool little = encoding == Encoding::Utf16Le;
   std::string out;
   if (encoding != Encoding::Latin1) {
-    out = little ? kUtf16LeMark : kUtf16BeMark;
+    out.append(little ? kUtf16LeMark : kUtf16BeMark);
   }
   while (!text.empty()) {
     const CodePoint next = next_code_point(text);
@@ -102,12 +102,12 @@ Result<std::string> to_units(std::string_view text, Encoding encoding) {
   return out;
 }
 
-DecodedText with_style(std::string text, Encoding encoding, std::size_t invalid_bytes) {
+DecodedText in_utf16(std::string text, Encoding encoding) {
   DecodedText decoded{.text = std::move(text), .style = {}};
   decoded.style = {.encoding = encoding,
                    .ending = line_ending_of(decoded.text),
                    .final_newline = decoded.text.empty() || decoded.text.ends_with('\n'),
-                   .invalid_bytes = invalid_bytes};
+                   .invalid_bytes = 0};
   return decoded;
 }
 
@@ -171,22 +171,19 @@ std::optional<DecodedText> decode_text(std::string bytes) {
       if (!read.well_formed || read.text.find('\0') != std::string::npos) {
         return std::nullopt;
       }
-      return with_style(std::move(read.text), encoding, 0);
+      return in_utf16(std::move(read.text), encoding);
     }
   }
-  if (looks_binary(bytes) || bytes.find('\0') != std::string::npos) {
+  const auto style = style_of(bytes);
+  if (!style) {
     return std::nullopt;
   }
-  if (bytes.starts_with(kUtf8Mark)) {
+  if (style->encoding == Encoding::Latin1) {
+    bytes = from_latin1(bytes);
+  } else if (style->encoding == Encoding::Utf8Bom) {
     bytes.erase(0, kUtf8Mark.size());
-    const std::size_t invalid = survey_utf8(bytes).invalid_bytes;
-    return with_style(std::move(bytes), Encoding::Utf8Bom, invalid);
   }
-  const Utf8Survey survey = survey_utf8(bytes);
-  if (survey.invalid_bytes > survey.multibyte) {
-    return with_style(from_latin1(bytes), Encoding::Latin1, 0);
-  }
-  return with_style(std::move(bytes), Encoding::Utf8, survey.invalid_bytes);
+  return DecodedText{.text = std::move(bytes), .style = *style};
 }
 
 std::optional<TextStyle> style_of(std::string_view bytes) {
@@ -198,6 +195,7 @@ std::optional<TextStyle> style_of(std::string_view bytes) {
     return std::nullopt;
   }
   const bool marked = bytes.starts_with(kUtf8Mark);
+  bytes.remove_prefix(marked ? kUtf8Mark.size() : 0);
   const Utf8Survey survey = survey_utf8(bytes);
   const bool foreign = !marked && survey.invalid_bytes > survey.multibyte;
   return TextStyle{.encoding = marked    ? Encoding::Utf8Bom

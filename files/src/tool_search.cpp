@@ -281,11 +281,9 @@ contract::Outcome search_files(const ToolSupport& support, const contract::Conte
     SearchEntry entry;
     BAWN_TRY(check_words(args));
     const FindRoot root = BAWN_TRY(find_root(context, *place, args.where));
-    const auto hidden = why_hidden(*place, root.path);
-    if (hidden && root.type == sandbox::FileType::CharacterDevice) {
-      return contract::fail(ErrorCode::PermissionDenied,
-                            fmt::format("{} is hidden here (possibly by the wall, policy {}: {})",
-                                        args.where.path, place->policy.name, *hidden));
+    const auto rule = why_hidden(*place, root.path);
+    if (rule && root.type == sandbox::FileType::CharacterDevice) {
+      return std::unexpected(hidden(*place, args.where.path, *rule));
     }
     if (root.type != sandbox::FileType::Directory && root.type != sandbox::FileType::Regular) {
       return contract::fail(ErrorCode::InvalidArgument,

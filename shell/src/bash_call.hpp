@@ -25,6 +25,10 @@ class BashCall final : public DrivenCall {
   void conclude(const std::optional<StopResult>& stopped) override;
   Look look() override;
 
+  /// A shell that a text stopped (`kill -STOP $$`, `suspend`) goes on.
+  void continue_shell();
+  /// What look() does with a shell that is of no more use.
+  [[nodiscard]] Look give_up(std::string why);
   [[nodiscard]] Result<> open_input();
   [[nodiscard]] Result<> send_step();
   void from_report(CallResult& result, const StepReport& report, bool restarted);
@@ -44,11 +48,6 @@ class BashCall final : public DrivenCall {
   std::uint64_t not_before_ = 0;
   OutputFifo out_;
   OutputFifo err_;
-  /// A shell that a text stopped (`kill -STOP $$`, `suspend`) goes on.
-  void continue_shell();
-  /// What look() does with a shell that is of no more use.
-  [[nodiscard]] Look give_up(std::string why);
-
   std::size_t step_ = 0;    ///< length of the step's line
   Clock::time_point sent_;  ///< when it was sent
   std::string given_up_;    ///< why, if it was

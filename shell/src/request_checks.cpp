@@ -1,10 +1,10 @@
 #include "request_checks.hpp"
 
 #include "input_feed.hpp"
+#include "variable_name.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,19 +37,11 @@ Result<> check_text(std::string_view what, std::string_view text, std::size_t li
   return check_size(what, text.size(), limit);
 }
 
-bool is_identifier(const std::string& name) {
-  const auto letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !name.empty() && letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
 /// `shell`: bash itself sets them, so that their names must be those of shell variables.
 Result<> check_variables(const Variables& variables, bool shell, std::size_t limit) {
   for (const auto& [name, value] : variables) {
     if (name.empty() || name.find('=') != std::string::npos ||
-        name.find('\0') != std::string::npos || (shell && !is_identifier(name))) {
+        name.find('\0') != std::string::npos || (shell && !is_variable_name(name))) {
       return std::unexpected(invalid(fmt::format(
           "{:?} is no name of an environment variable{}", name,
           shell ? ": it has letters, digits and underscores and does not begin with a digit"

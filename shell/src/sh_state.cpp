@@ -1,5 +1,7 @@
 #include "sh_state.hpp"
 
+#include "variable_name.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -17,14 +19,6 @@ constexpr std::array<std::string_view, 4> kKeptOptions = {"allexport", "noclobbe
 constexpr std::array<std::string_view, 5> kPoisonous = {"errexit", "nounset", "pipefail", "verbose",
                                                         "xtrace"};
 constexpr std::string_view kScriptPrefix = "__b_";
-
-bool is_name(std::string_view text) noexcept {
-  const auto letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !text.empty() && letter(text.front()) &&
-         std::ranges::all_of(text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
 
 /// Where the word that begins at `at` ends: at the first newline outside of quotes.
 std::size_t end_of_word(std::string_view text, std::size_t at) noexcept {
@@ -105,7 +99,8 @@ void take_variable(ShState& state, const Lines::Entry& entry) {
     state.began = !unquoted(entry.word).empty();
   }
   // An array has no form that a POSIX shell could read.
-  const bool usable = entry.has_word && !entry.word.starts_with('(') && is_name(entry.name);
+  const bool usable =
+      entry.has_word && !entry.word.starts_with('(') && is_variable_name(entry.name);
   if (usable && !entry.name.starts_with(kScriptPrefix) &&
       std::ranges::find(kOwn, entry.name) == kOwn.end()) {
     state.variables.emplace(entry.name, entry.word);
@@ -152,7 +147,7 @@ void take_entry(ShState& state, const std::string& section, Lines& lines) {
     const bool exports = section == "#exports";
     lines.skip_command();
     const Lines::Entry entry = lines.entry();
-    if (is_name(entry.name) && !entry.name.starts_with(kScriptPrefix) &&
+    if (is_variable_name(entry.name) && !entry.name.starts_with(kScriptPrefix) &&
         std::ranges::find(kOwn, entry.name) == kOwn.end()) {
       (exports ? state.exported : state.read_only).emplace(entry.name);
     }

@@ -23,17 +23,22 @@ void leave_out(ShState& state, const std::set<std::string>& names) {
   }
 }
 
+/// The variable, and whether it is read-only, as they were before.
+void put_back(ShState& state, const ShState& before, const std::string& name) {
+  state.variables.erase(name);
+  if (const auto old = before.variables.find(name); old != before.variables.end()) {
+    state.variables.insert(*old);
+  }
+  if (!before.read_only.contains(name)) {
+    state.read_only.erase(name);
+  }
+}
+
 /// What one call is given for itself does not stay.
 void put_back(ShState& state, const ShState& before, const BashRequest& request) {
   for (const auto& [name, value] : request.environment) {
-    state.variables.erase(name);
+    put_back(state, before, name);
     state.exported.erase(name);
-    if (!before.read_only.contains(name)) {
-      state.read_only.erase(name);
-    }
-    if (const auto old = before.variables.find(name); old != before.variables.end()) {
-      state.variables.insert(*old);
-    }
     if (before.exported.contains(name)) {
       state.exported.insert(name);
     }
@@ -43,15 +48,8 @@ void put_back(ShState& state, const ShState& before, const BashRequest& request)
   }
   state.directory = before.directory;
   state.directory_missing = before.directory_missing;
-  for (const char* name : {"PWD", "OLDPWD"}) {
-    state.variables.erase(name);
-    if (!before.read_only.contains(name)) {
-      state.read_only.erase(name);
-    }
-    if (const auto old = before.variables.find(name); old != before.variables.end()) {
-      state.variables.insert(*old);
-    }
-  }
+  put_back(state, before, "PWD");
+  put_back(state, before, "OLDPWD");
 }
 
 }  // namespace

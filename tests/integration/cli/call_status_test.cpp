@@ -53,6 +53,14 @@ TEST_F(CallStatus, ASignalEndsTheCallAndIsTheStatus) {  // C-156, C-221
   }
 }
 
+TEST_F(CallStatus, ASignalDoesNotHideThatTheAnswerCouldNotBeWritten) {  // C-221
+  const auto lost = run_shell(
+      "mkfifo up; \"$0\" call bash 'echo begun; echo >up; sleep 600' >/dev/full & p=$!; "
+      "read line <up; kill -TERM $p; wait $p");
+  EXPECT_EQ(lost.exit_code, 125);
+  EXPECT_THAT(lost.err, HasSubstr("cannot write"));
+}
+
 // A shell without job control starts what runs in the background with SIGINT ignored; a descriptor
 // gets it all the same.
 TEST_F(CallStatus, CtrlCIsStatus130) {  // C-156, C-221

@@ -140,6 +140,10 @@ TEST_P(CheckOnly, OfProtectedNames) {
   EXPECT_THAT(refused("diff --git a/.envrc b/.envrc\nold mode 100644\nnew mode 100755\n", true),
               HasSubstr("protected"));
   EXPECT_THAT(refused(edited("plain") + added(".mcp.json")), HasSubstr("patch line 5: "));
+  server_->put("base", "old\n");
+  server_->put("full/only", "old\n");
+  EXPECT_THAT(refused(removed("base") + moved(".envrc", "base/mine")), HasSubstr("protected"));
+  EXPECT_THAT(refused(removed("full/only") + moved(".envrc", "full")), HasSubstr("protected"));
   works(edited("plain"));
 }
 

@@ -93,8 +93,9 @@ struct ClientOptions {
   std::size_t max_line_bytes = 10U << 20U;
   std::chrono::milliseconds probe_timeout = std::chrono::seconds(5);
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);  ///< lists, handshake
-  /// Lists and resources of a modern server are used again for as long as it says (`ttlMs`), until
-  /// it says that they changed, and no longer than this. 0: they are always asked for.
+  /// Lists and resources of a modern server are used again for as long as it says (`ttlMs`), and no
+  /// longer than this; those that it says have changed are asked for anew, but word of that is only
+  /// asked for of tools (`follow_tools`). 0: they are always asked for.
   std::chrono::milliseconds max_cache_age = std::chrono::hours(24);
   /// For calls, none by default. When it passes, nobody knows what the call did.
   std::optional<std::chrono::milliseconds> call_timeout{};
