@@ -87,6 +87,18 @@ Result<> try_change(const contract::Context& context, sandbox::FileAgent& files,
   return may_rename(change.path);
 }
 
+/// All changes, each only asked for.
+Result<> try_all(const contract::Context& context, const Place& place, const MakingWay& way,
+                 const std::vector<FileChange>& changes) {
+  BAWN_TRY(way.try_emptying(context, place));
+  for (const FileChange& change : changes) {
+    if (auto allowed = try_change(context, *place.files, way, change); !allowed) {
+      return std::unexpected(named(place, change, allowed.error()));
+    }
+  }
+  return {};
+}
+
 class Changer {
  public:
   Changer(const contract::Context& context, const Place& place,
@@ -99,7 +111,9 @@ class Changer {
         keep_old_(changes.size() > 1 || (!changes.empty() && changes.front().from)) {}
 
   Result<std::vector<FileChanged>> run(const std::function<void()>& meanwhile) {
-    BAWN_TRY(way_.try_emptying(context_, place_));
+    if (way_.empties_directories()) {  // one that is taken back is a new one
+      BAWN_TRY(try_all(context_, place_, way_, changes_));
+    }
     staged_.resize(changes_.size());
     done_.resize(changes_.size());
     BAWN_TRY(each([&](std::size_t i) {
@@ -279,14 +293,7 @@ Result<std::vector<FileChanged>> commit_changes(const contract::Context& context
 
 Result<> try_changes(const contract::Context& context, const Place& place,
                      const std::vector<FileChange>& changes) {
-  const MakingWay way(changes);
-  BAWN_TRY(way.try_emptying(context, place));
-  for (const FileChange& change : changes) {
-    if (auto allowed = try_change(context, *place.files, way, change); !allowed) {
-      return std::unexpected(named(place, change, allowed.error()));
-    }
-  }
-  return {};
+  return try_all(context, place, MakingWay(changes), changes);
 }
 
 }  // namespace bawn::files

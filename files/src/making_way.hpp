@@ -27,6 +27,8 @@ class MakingWay {
   /// New content in the place of a directory that the others empty.
   [[nodiscard]] bool replaces_a_directory(const FileChange& change) const;
 
+  /// Directories will have to go.
+  [[nodiscard]] bool empties_directories() const { return !emptied().empty(); }
   /// Whether remove_emptied() would find something else in a directory. Errors: InvalidArgument.
   [[nodiscard]] Result<> try_emptying(const contract::Context& context, const Place& place) const;
   /// Removes a file that goes first so that it can be put back. Errors: the agent's.

@@ -1,17 +1,20 @@
 /// \file
 /// A patch that is only checked gets the answer that it would get, whatever the answer is, and
 /// leaves no trace.
+#include "bawn/os/unique_fd.hpp"
 #include "file_server.hpp"
 #include "support/requirements.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 namespace bawn::test {
 namespace {
@@ -58,10 +61,20 @@ class CheckOnly : public testing::TestWithParam<WallMode> {
     return all;
   }
 
+  /// Holds every name of the workspace open: no number of one that goes is another's meanwhile.
+  [[nodiscard]] std::vector<os::UniqueFd> hold_all() const {
+    std::vector<os::UniqueFd> all;
+    for (const auto& entry : fs::recursive_directory_iterator(server_->in(""))) {
+      all.emplace_back(::open(entry.path().c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    }
+    return all;
+  }
+
   /// What the real one says, once the checked one has said the same.
   std::string answer(const std::string& sections, bool git = false, bool same_words = true) {
     Json call{{"patch", git ? sections : "*** Begin Patch\n" + sections + "*** End Patch\n"},
               {"check_only", true}};
+    const auto held = hold_all();
     const auto before = tree();
     const auto untimed = tree(false);
     ToolAnswer checked = server_->call("apply_patch", call);
