@@ -23,6 +23,15 @@ inline ProgramRun run_in(const TempDir& workspace, const std::string& command,
   return {.argv = argv, .input = {}, .directory = workspace.path().string(), .env = {}, .uid = 0};
 }
 
+/// `script` through sh in `workspace`; its `$0` is the program.
+inline ProgramResult run_script(const TempDir& workspace, const std::string& script) {
+  return run_program({.argv = {"sh", "-c", script, BAWN_PROGRAM},
+                      .input = {},
+                      .directory = workspace.path().string(),
+                      .env = {},
+                      .uid = 0});
+}
+
 /// The report that `--report` wrote, or null when it is no JSON.
 inline contract::Json read_report(const std::string& path) {
   const auto json = contract::parse_json(read_file(path));

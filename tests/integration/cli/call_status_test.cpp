@@ -24,13 +24,7 @@ class CallStatus : public testing::Test {
                         .uid = 0});
   }
   /// `script` in the workspace; `$0` is the program.
-  ProgramResult run_shell(const std::string& script) {
-    return run_program({.argv = {"sh", "-c", script, BAWN_PROGRAM},
-                        .input = {},
-                        .directory = workspace_.path().string(),
-                        .env = {},
-                        .uid = 0});
-  }
+  ProgramResult run_shell(const std::string& script) { return run_script(workspace_, script); }
   /// What `trap`s of ours would hide: the call's command itself sends the signal, once it runs.
   ProgramResult signalled(const std::string& signal) {
     return run_shell(

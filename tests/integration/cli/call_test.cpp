@@ -25,13 +25,7 @@ class Call : public testing::Test {
   }
 
   /// `script` in the workspace; `$0` is the program.
-  ProgramResult run_shell(const std::string& script) {
-    return run_program({.argv = {"sh", "-c", script, BAWN_PROGRAM},
-                        .input = {},
-                        .directory = workspace_.path().string(),
-                        .env = {},
-                        .uid = 0});
-  }
+  ProgramResult run_shell(const std::string& script) { return run_script(workspace_, script); }
   [[nodiscard]] bool exists(const char* name) const {
     return std::filesystem::exists(workspace_.path() / name);
   }

@@ -88,9 +88,7 @@ TEST_F(HttpHostile, LengthsThatCanBeTakenDifferentlyAreRefused) {
         std::string("Content-Length: 4\r\nContent-Length: " + length + "\r\n"),
         std::string("Content-Length: " + length + "\r\nContent-Length: " + length + "\r\n"),
         std::string("Content-Length: +" + length + "\r\n"), std::string("Content-Length: 0x28\r\n"),
-        std::string("Content-Length: 4 0\r\n"),
-
-        std::string("Transfer-Encoding : chunked\r\n"),
+        std::string("Content-Length: 4 0\r\n"), std::string("Transfer-Encoding : chunked\r\n"),
         std::string("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n")}) {
     expect_refused(with(lines, chunks), 400, lines);
   }

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
+#include <chrono>
+#include <future>
+#include <string>
 
 namespace bawn::mcp::test {
 namespace {
