@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -25,9 +26,10 @@ namespace {
 
 constexpr int kBroken = 60'000;  ///< ms that only a broken wall reaches
 
-/// The daemon says its number as the host sees it, where it can see that.
+/// A daemon of two sessions, one below the other; each says its number once nothing stops it.
 constexpr const char* kDaemon =
-    "exec 5>fifo; setsid sh -c 'trap \"\" TERM HUP INT; setsid sleep 1000 & exec sleep 1000' "
+    "exec 5>fifo; setsid sh -c 'trap \"\" TERM HUP INT; "
+    "setsid sh -c \"echo \\$\\$ >&5; exec sleep 1000\" & echo $$ >&5; exec sleep 1000' "
     "</dev/null >/dev/null 2>&1 & ";
 
 class Outlive : public testing::TestWithParam<const char*> {
@@ -44,6 +46,23 @@ class Outlive : public testing::TestWithParam<const char*> {
     pollfd waiting = {alive_.get(), 0, 0};
     return ::poll(&waiting, 1, timeout_ms) == 1 && (waiting.revents & POLLHUP) != 0;
   }
+  /// What the two of a daemon said, once both have.
+  [[nodiscard]] std::vector<pid_t> daemon() const {
+    std::string said;
+    while (std::count(said.begin(), said.end(), '\n') < 2) {
+      pollfd waiting = {alive_.get(), POLLIN, 0};
+      char part[64];
+      const bool ready = ::poll(&waiting, 1, kBroken) == 1;
+      const ssize_t length = ready ? ::read(alive_.get(), part, sizeof part) : -1;
+      if (length <= 0) {
+        return {};
+      }
+      said.append(part, static_cast<std::size_t>(length));
+    }
+    char* second = nullptr;
+    const long first = std::strtol(said.c_str(), &second, 10);
+    return {static_cast<pid_t>(first), static_cast<pid_t>(std::strtol(second, nullptr, 10))};
+  }
   contract::Result<PeerProcess> start(const std::string& script) {
     return PeerProcess::start({BAWN_PROGRAM, "run", "--workspace", workspace(), "--", "/bin/sh",
                                "-c", "cd " + workspace() + "; " + script},
@@ -56,16 +75,15 @@ class Outlive : public testing::TestWithParam<const char*> {
 
 TEST_P(Outlive, P12_ADaemonEndsWithItsCommand) {
   // The control: without the wall it stays.
-  const auto control = run_program(
-      {.argv = {"/bin/sh", "-c", std::string(kDaemon) + "echo $!"}, .directory = workspace()});
+  const auto control = run_program({.argv = {"/bin/sh", "-c", kDaemon}, .directory = workspace()});
   ASSERT_EQ(control.exit_code, 0) << control.err;
+  const std::vector<pid_t> stayed = daemon();
+  ASSERT_EQ(stayed.size(), 2U);
   EXPECT_FALSE(all_ended(0));
-  const pid_t leader = std::atoi(control.out.c_str());
-  ASSERT_GT(leader, 1);
-  // Two sessions, one below the other: each was its own leader's.
-  run_program({.argv = {"/bin/sh", "-c",
-                        fmt::format("for p in $(ps -o pid= --ppid {0}) {0}; do kill -9 $p; done",
-                                    leader)}});
+  for (const pid_t pid : stayed) {
+    ASSERT_GT(pid, 1);
+    EXPECT_EQ(::kill(pid, SIGKILL), 0);
+  }
   ASSERT_TRUE(all_ended(kBroken)) << "the control's processes stayed";
 
   const auto run =
@@ -80,6 +98,7 @@ TEST_P(Outlive, P13_NothingOutlivesATerminatedBawn) {
   auto run = start(std::string(kDaemon) + "echo started; exec sleep 1000");
   ASSERT_TRUE(run) << run.error().message();
   ASSERT_EQ(run->read_line().value_or(""), "started");
+  EXPECT_EQ(daemon().size(), 2U);
   EXPECT_FALSE(all_ended(0));
   ASSERT_EQ(::kill(run->pid(), SIGTERM), 0);
   EXPECT_TRUE(all_ended(kBroken));
@@ -89,6 +108,7 @@ TEST_P(Outlive, P14_NothingOutlivesAKilledBawn) {
   auto run = start(std::string(kDaemon) + "echo started; exec sleep 1000");
   ASSERT_TRUE(run) << run.error().message();
   ASSERT_EQ(run->read_line().value_or(""), "started");
+  EXPECT_EQ(daemon().size(), 2U);
   EXPECT_FALSE(all_ended(0));
   ASSERT_EQ(::kill(run->pid(), SIGKILL), 0);
   EXPECT_TRUE(all_ended(kBroken));
