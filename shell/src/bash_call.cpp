@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::string_view kProbe = "__bd";
 constexpr std::size_t kNonce = 12;
-constexpr std::size_t kName = 8;
 // A line that a late signal cut off is sent again soon; a machine that is busy elsewhere gets
 // longer.
 constexpr int kBarrierFirstMs = 20;
@@ -51,11 +50,7 @@ BashCall::BashCall(Session::Impl& session, CallPtr record, BashRequest request,
                                      .output_limit = request.output_limit}),
       session_(session),
       request_(std::move(request)),
-      recording_(context.detached()),
-      nonce_(random_name(kNonce + kName)),
-      name_(nonce_.substr(kNonce)) {
-  nonce_.resize(kNonce);
-}
+      recording_(context.detached()) {}
 
 CallScope BashCall::scope() const {
   const sandbox::Child& child = session_.shell()->child();
@@ -84,11 +79,15 @@ Result<> BashCall::begin() {
                                                             .child = &session_.shell()->child(),
                                                             .is_shell = true,
                                                             .groups = {}}));
-  return send_step();
+  auto sent = send_step();
+  if (!sent) {
+    session_.steps.give_back(std::move(files_));
+  }
+  return sent;
 }
 
 Result<> BashCall::open_input() {
-  const std::string name = name_ + ".i";
+  const std::string name = files_.name + ".i";
   if (!request_.input_open) {
     return request_.input ? session_.dir.write_text(name, *request_.input) : Result<>();
   }
@@ -105,36 +104,39 @@ Result<> BashCall::send_step() {
   const SessionFiles& dir = session_.dir;
   const bool has_input = request_.input || request_.input_open;
   const bool wrapped = !request_.cwd.empty() || !request_.environment.empty();
-  const std::string text_name = wrapped ? name_ + ".t" : name_;
+  files_ = BAWN_TRY(session_.steps.take());
+  const std::string text_name = wrapped ? files_.name + ".t" : files_.name;
   session_.may_trace = session_.may_trace || may_trace(request_.command);
-  BAWN_TRY(
-      dir.write_text(text_name, request_.command + std::string(text_trailer(session_.may_trace))));
+  const std::string_view trailer = text_trailer(session_.may_trace);
   if (wrapped) {
-    BAWN_TRY(dir.write_text(
-        name_, wrapper_script(dir.read_side() + text_name, session_.absolute(request_.cwd),
-                              request_.environment)));
+    BAWN_TRY(dir.write_text(text_name, request_.command, trailer));
+    BAWN_TRY(session_.steps.write_text(
+        files_, wrapper_script(dir.read_side() + text_name, session_.absolute(request_.cwd),
+                               request_.environment)));
+  } else {
+    BAWN_TRY(session_.steps.write_text(files_, request_.command, trailer));
   }
   BAWN_TRY(open_input());
-  out_ = BAWN_TRY(dir.make_output(name_ + ".o"));
-  err_ = BAWN_TRY(dir.make_output(name_ + ".e"));
   record_->set_script({dir.read_side() + text_name, "bash"});
-  pump_.emplace(record_, out_.read.get(), err_.read.get(), session_.shell()->child().exit_event(),
-                &session_.reports, nonce_);
+  pump_.emplace(record_, files_.out.read.get(), files_.err.read.get(),
+                session_.shell()->child().exit_event(), &session_.reports, files_.nonce);
   not_before_ = session_.warden->start_time_now();
   const std::string line =
-      step_line({.nonce = nonce_,
+      step_line({.nonce = files_.nonce,
                  .marker = record_->id,
-                 .text = dir.read_side() + name_,
-                 .input = has_input ? dir.read_side() + name_ + ".i" : "/dev/null",
-                 .output = dir.write_side() + name_ + ".o",
-                 .error = dir.write_side() + name_ + ".e",
+                 .text = dir.read_side() + files_.name,
+                 .input = has_input ? dir.read_side() + files_.name + ".i" : "/dev/null",
+                 .output = dir.write_side() + files_.name + ".o",
+                 .error = dir.write_side() + files_.name + ".e",
                  .keep_options = request_.keep_options,
                  .come_back = !request_.cwd.empty(),
                  .after_failure = session_.last_status != 0,
                  .exports_all = session_.exports_all});
   step_ = line.size() + 1;
   sent_ = Clock::now();
-  return session_.shell()->write_line(line);
+  BAWN_TRY(session_.shell()->write_line(line));
+  session_.steps.prepare();  // while the shell works on this one
+  return {};
 }
 
 BashCall::Look BashCall::give_up(std::string why) {
@@ -194,27 +196,25 @@ BashCall::Look BashCall::look() {
 
 StopResult BashCall::stop() {
   Stopper stopper(*session_.warden, scope(), session_.config.limits.stop_grace, *pump_,
-                  session_.shell(), queued_, nonce_);
+                  session_.shell(), queued_, files_.nonce);
   return stopper.run();
 }
 
 bool BashCall::release_streams() {
   // All that the foreground printed is in the FIFOs; release_stream() reads more than they hold.
   pump_.reset();
-  out_.keep.reset();
-  err_.keep.reset();
-  const bool out_held = release_stream(*session_.keeper, Stream::Out, std::move(out_.read));
-  const bool err_held = release_stream(*session_.keeper, Stream::Err, std::move(err_.read));
+  files_.out.keep.reset();
+  files_.err.keep.reset();
+  const bool out_held = release_stream(*session_.keeper, Stream::Out, files_.out.read);
+  const bool err_held = release_stream(*session_.keeper, Stream::Err, files_.err.read);
   const SessionFiles& dir = session_.dir;
-  dir.remove_output(name_ + ".o");
-  dir.remove_output(name_ + ".e");
-  dir.remove_text(name_);
   if (!request_.cwd.empty() || !request_.environment.empty()) {
-    dir.remove_text(name_ + ".t");
+    dir.remove_text(files_.name + ".t");
   }
   if (request_.input || request_.input_open) {
-    dir.remove_text(name_ + ".i");
+    dir.remove_text(files_.name + ".i");
   }
+  session_.steps.give_back(std::move(files_));
   return out_held || err_held;
 }
 
@@ -290,7 +290,7 @@ void BashCall::barrier(CallResult& result) {
   BashProcess& shell = *session_.shell();
   // A second signal may still be on its way and cut the first of these lines off.
   for (int round = 0; round < kBarrierRounds && shell.running(); ++round) {
-    const std::string nonce = random_name(12);
+    const std::string nonce = random_name(kNonce);
     if (shell.write_line(fmt::format("__bk=kn __bq= __bi={};__bs;__bd", nonce)) &&
         session_.reports.wait(nonce, shell.child().exit_event(), kBarrierFirstMs << round)) {
       return;

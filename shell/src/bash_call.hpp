@@ -43,11 +43,8 @@ class BashCall final : public DrivenCall {
   Session::Impl& session_;
   BashRequest request_;
   contract::Context recording_;
-  std::string nonce_;  ///< makes its report believed
-  std::string name_;   ///< of its files
+  StepFiles files_;
   std::uint64_t not_before_ = 0;
-  OutputFifo out_;
-  OutputFifo err_;
   std::size_t step_ = 0;    ///< length of the step's line
   Clock::time_point sent_;  ///< when it was sent
   std::string given_up_;    ///< why, if it was

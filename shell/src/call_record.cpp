@@ -120,6 +120,17 @@ void CallRecord::finish(CallResult result) {
   wake_.reset();
 }
 
+void CallRecord::abandon() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    result_.state = CallState::Finished;
+    result_.reason = Reason::ShellLost;
+  }
+  changed_.notify_all();
+  const std::lock_guard lock(wake_mutex_);
+  wake_.reset();
+}
+
 void CallRecord::wait(const contract::Context& context,
                       std::optional<contract::Context::Clock::time_point> until,
                       const std::function<bool(const OutputBuffer&, const OutputBuffer&)>& enough) {

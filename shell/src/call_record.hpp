@@ -36,6 +36,7 @@ class CallRecord {
   const std::string id;
   const std::string kind;      ///< "bash" or "exec"
   const std::uint64_t number;  ///< in its session, from 1
+  bool has_place = false;      ///< among those that run beside the shell; for the session
 
   [[nodiscard]] bool is_aside() const noexcept { return aside_; }
   void append(Stream stream, std::string_view bytes);
@@ -63,6 +64,8 @@ class CallRecord {
   void add_note(std::string note);
   /// Ends the call: `result` without its views.
   void finish(CallResult result);
+  /// Ends a call of which nothing more can be said, for want of memory.
+  void abandon() noexcept;
   /// Blocks until it is finished or `enough` says so, or `context` ends, or `until` passes.
   /// `enough` is asked anew after each piece of output, with both streams.
   void wait(const contract::Context& context,

@@ -92,7 +92,7 @@ DrivenCall::Progress DrivenCall::drive(const contract::Context& context,
   }
 }
 
-bool DrivenCall::release_stream(Keeper& keeper, Stream stream, os::UniqueFd fd) {
+bool DrivenCall::release_stream(Keeper& keeper, Stream stream, os::UniqueFd& fd) {
   if (!fd.is_open() || at_end(*record_, stream, fd.get())) {
     return false;
   }

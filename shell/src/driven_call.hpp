@@ -54,8 +54,9 @@ class DrivenCall {
   /// Now and then while the call runs, ever more rarely.
   virtual Look look() { return {}; }
 
-  /// Hands a stream that somebody still holds to the keeper, closes it otherwise. True when held.
-  bool release_stream(class Keeper& keeper, Stream stream, os::UniqueFd fd);
+  /// Hands a stream that somebody still holds to the keeper, and leaves it otherwise. True when
+  /// held.
+  bool release_stream(class Keeper& keeper, Stream stream, os::UniqueFd& fd);
   /// The reason that a stop or a limit gives, over what the process itself said. A call that ended
   /// before it was `stopped` has ended by itself, whatever was asked for meanwhile.
   void apply_cause(CallResult& result, bool stopped) const;

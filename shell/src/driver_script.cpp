@@ -23,6 +23,7 @@ namespace {
 // __bd  ends a step: from the step line, and through __be from PROMPT_COMMAND, where the line was
 //     cut off by SIGINT or by an error that returns to the top level. The report is opened by path,
 //     so no child ever holds a descriptor of it. __bc is where to come back to, unless empty.
+//     Under nounset bash 4.4 knows no ${!-}: it is off while a report is made.
 //     __be takes itself from the prompt first: an error in __bd (an attribute can make one of any
 //     assignment) comes back to the prompt, which would run it again without end.
 // __bt NONCE  has the next __bd report a step that was interrupted, unless it did so already.
@@ -61,7 +62,7 @@ __be() {
   fi
 }
 __bd() {
-  __b1=${1-$?} __b2=0 __b3=0 __b4='\j'
+  __b1=${1-$?} __b2=0 __b3=0 __b4='\j' __b5=$-
   if [[ -z ${__bi-} ]]; then builtin return 0; fi
   __bz=$__b1
   if [[ $__bq == *' '* ]]; then
@@ -82,7 +83,8 @@ __bd() {
     __bh=$(builtin pwd -P 2>/dev/null)
     if [[ ! . -ef $__bh ]]; then __b3=1 __bh=${PWD-}; fi
   fi
-  __bl=$-${__bo-} __bo= __bj=$__bi
+  if [[ $__b5 == *u* ]]; then builtin set +u; fi
+  __bl=$__b5${__bo-} __bo= __bj=$__bi
   __bm="$__bi $__bz $__bl $__b2$__b3 ${!-} $__bq/$__bh"
   if [[ ${__b4@P} == 0 ]]; then
     builtin printf '%s\0' "$__bm"$'\1'"$__bi" >%REPORT%
@@ -95,8 +97,10 @@ __bd() {
   fi
   __bi= __bq=
   if [[ ${__bi@a} == *x* ]]; then builtin export -n __bi; fi
-  if [[ $__bk != *k* && ($__b2 == 1 || $- == *[etuvx]*) ]]; then
-    builtin set +etuvx +o pipefail
+  if [[ $__bk == *k* ]]; then
+    if [[ $__b5 == *u* ]]; then builtin set -u; fi
+  elif [[ $__b2 == 1 || $- == *[etvx]* ]]; then
+    builtin set +etvx +o pipefail
   fi
   if [[ $- != *m* ]]; then builtin set -m; fi
   PS1= PS0= PROMPT_COMMAND=__be
@@ -261,8 +265,9 @@ std::string step_line(const StepLine& step) {
 }
 
 std::string_view text_trailer(bool traced) noexcept {
-  return traced ? "\n\n{ __bq=\"$? ${PIPESTATUS[@]}\"; } 2>/dev/null\n"
-                : "\n\n__bq=\"$? ${PIPESTATUS[@]}\"\n";
+  // The status in quotes of its own: beside "[@]" bash 4.4 and 5.0 split it by an IFS of digits.
+  return traced ? "\n\n{ __bq=\"$?\"\" ${PIPESTATUS[@]}\"; } 2>/dev/null\n"
+                : "\n\n__bq=\"$?\"\" ${PIPESTATUS[@]}\"\n";
 }
 
 bool may_trace(std::string_view text) noexcept {

@@ -221,14 +221,16 @@ void ExecCall::from_status(CallResult& result) const {
 void ExecCall::add_details(CallResult& /*result*/) {}
 
 void ExecCall::release() {
-  session_.release_exec();
+  session_.release_exec(*record_);
 }
 
 void ExecCall::conclude(const std::optional<StopResult>& stopped) {
   pump_->drain();
   pump_.reset();
-  const bool out_held = release_stream(*session_.keeper, Stream::Out, std::move(out_));
-  const bool err_held = release_stream(*session_.keeper, Stream::Err, std::move(err_));
+  const bool out_held = release_stream(*session_.keeper, Stream::Out, out_);
+  const bool err_held = release_stream(*session_.keeper, Stream::Err, err_);
+  out_.reset();
+  err_.reset();
   CallResult result;
   result.notes = std::move(launch_.notes);
   result.cwd = launch_.cwd;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <stop_token>
 #include <system_error>
 #include <utility>
@@ -55,6 +56,11 @@ CallResult never_began() {
   result.reason = Reason::Cancelled;
   result.message = "the call was cancelled before it began";
   return result;
+}
+
+/// Nothing of the call ran.
+std::unexpected<Error> no_memory() {
+  return contract::fail(ErrorCode::ResourceExhausted, "there is no memory for this call now");
 }
 
 /// A SIGKILL that nobody here sent, of the process itself or of a command that a shell waited for.
@@ -125,8 +131,12 @@ bool Session::Impl::continue_alone(const std::shared_ptr<DrivenCall>& call) {
   Worker& worker = workers_.emplace_back();
   worker.done = done;
   try {
-    worker.thread = std::thread([call, done] {
-      std::ignore = call->drive(contract::Context(), std::nullopt, false);
+    worker.thread = std::thread([this, call, done] {
+      try {
+        std::ignore = call->drive(contract::Context(), std::nullopt, false);
+      } catch (const std::bad_alloc&) {
+        abandon(call->record());
+      }
       done->store(true);
     });
   } catch (const std::system_error&) {
@@ -136,8 +146,20 @@ bool Session::Impl::continue_alone(const std::shared_ptr<DrivenCall>& call) {
   return true;
 }
 
-CallResult Session::Impl::drive(const contract::Context& context, std::shared_ptr<DrivenCall> call,
+CallResult Session::Impl::drive(const contract::Context& context,
+                                const std::shared_ptr<DrivenCall>& call,
                                 std::optional<Milliseconds> yield, std::size_t view_bytes) {
+  try {
+    return drive_on(context, call, yield, view_bytes);
+  } catch (const std::bad_alloc&) {
+    abandon(call->record());
+    throw;
+  }
+}
+
+CallResult Session::Impl::drive_on(const contract::Context& context,
+                                   const std::shared_ptr<DrivenCall>& call,
+                                   std::optional<Milliseconds> yield, std::size_t view_bytes) {
   const CallPtr record = call->record();
   std::optional<DrivenCall::Clock::time_point> yield_at;
   if (yield) {
@@ -217,6 +239,17 @@ Result<std::shared_ptr<DrivenCall>> Session::Impl::begin_in_bash(const contract:
   return call;
 }
 
+Result<std::shared_ptr<DrivenCall>> Session::Impl::begin_in_shell(const contract::Context& context,
+                                                                  const CallPtr& record,
+                                                                  BashRequest request) {
+  try {
+    return snapshot == nullptr ? begin_in_bash(context, record, std::move(request))
+                               : begin_in_new_shell(context, record, std::move(request));
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  }
+}
+
 Result<CallResult> Session::Impl::run_in_shell(const contract::Context& context,
                                                BashRequest request) {
   const CallPtr record = BAWN_TRY(new_record("bash", false));
@@ -225,10 +258,9 @@ Result<CallResult> Session::Impl::run_in_shell(const contract::Context& context,
   calls.add(record);
   const auto yield = request.yield;
   const std::size_t view_bytes = request.view_bytes;
-  auto begun = snapshot == nullptr ? begin_in_bash(context, record, std::move(request))
-                                   : begin_in_new_shell(context, record, std::move(request));
+  auto begun = begin_in_shell(context, record, std::move(request));
   if (begun && *begun != nullptr) {
-    return drive(context, *std::move(begun), yield, view_bytes);
+    return drive(context, *begun, yield, view_bytes);
   }
   if (!begun && record->stop_cause() == StopCause::None) {
     calls.remove(record->id);
@@ -244,7 +276,7 @@ Result<CallResult> Session::Impl::run_in_shell(const contract::Context& context,
   return answer(record, {.view_bytes = view_bytes, .out_from = 0, .err_from = 0});
 }
 
-Result<> Session::Impl::claim_place() {
+Result<> Session::Impl::claim_place(CallRecord& record) {
   const std::lock_guard lock(mutex_);
   if (closed_) {
     return contract::fail(ErrorCode::Closed, fmt::format("session {} is closed", config.name));
@@ -256,24 +288,35 @@ Result<> Session::Impl::claim_place() {
                                       running_exec_, config.name));
   }
   ++running_exec_;
+  record.has_place = true;
   return {};
+}
+
+Result<> Session::Impl::begin_beside(const contract::Context& context, const CallPtr& record,
+                                     Launch what, std::shared_ptr<ExecCall>& call) {
+  try {
+    call = std::make_shared<ExecCall>(*this, record, std::move(what), context);
+    return call->begin();
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  }
 }
 
 Result<CallResult> Session::Impl::launch(const contract::Context& context, const CallPtr& record,
                                          Launch what, std::optional<Milliseconds> yield,
                                          std::size_t view_bytes) {
-  BAWN_TRY(claim_place());
+  BAWN_TRY(claim_place(*record));
   const StopCallback on_cancel(context.stop_token(), stop_of(record, context));
   calls.add(record);
-  auto call = std::make_shared<ExecCall>(*this, record, std::move(what), context);
-  const auto began = call->begin();
+  std::shared_ptr<ExecCall> call;
+  const auto began = begin_beside(context, record, std::move(what), call);
   if (!began) {
     calls.remove(record->id);
     call.reset();  // before the session may close
-    release_exec();
+    release_exec(*record);
     return std::unexpected(began.error());
   }
-  return drive(context, std::move(call), yield, view_bytes);
+  return drive(context, call, yield, view_bytes);
 }
 
 Result<CallResult> Session::Impl::run_aside(const contract::Context& context, BashRequest request) {

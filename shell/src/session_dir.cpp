@@ -31,21 +31,6 @@ constexpr mode_t kForeignText = 0640;
 constexpr mode_t kOwnOutput = 0600;
 constexpr mode_t kForeignOutput = 0620;
 
-Result<> write_all(int fd, std::string_view bytes, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      return std::unexpected(
-          Error::from_errno(errno, "write", fmt::format("cannot write the call's text {}", name)));
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
-}
-
 Result<> make_directory(const std::string& path, mode_t mode) {
   if (mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {
     return std::unexpected(
@@ -127,6 +112,20 @@ void remove_abandoned(const std::string& sessions) noexcept {
 
 }  // namespace
 
+Result<> write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return std::unexpected(Error::from_errno(errno, "write", "cannot write the call's text"));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
 Result<std::string> Session::prepare_directory(const std::string& state_dir, std::uint32_t uid,
                                                std::uint32_t gid) {
   if (state_dir.empty() || state_dir.front() != '/') {
@@ -197,19 +196,24 @@ Result<SessionDir> SessionDir::open(std::string path) {
   return dir;
 }
 
-Result<> SessionDir::write_text(const std::string& name, std::string_view first,
-                                std::string_view second) const {
-  const os::UniqueFd file(openat(read_fd_.get(), name.c_str(),
-                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                 foreign_ ? kForeignText : kOwnText));
+Result<os::UniqueFd> SessionDir::make_text(const std::string& name) const {
+  os::UniqueFd file(openat(read_fd_.get(), name.c_str(),
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                           foreign_ ? kForeignText : kOwnText));
   if (!file.is_open()) {
     return std::unexpected(Error::from_errno(errno, "openat", "cannot store the call's text"));
   }
   if (foreign_ && fchmod(file.get(), kForeignText) != 0) {
     return std::unexpected(Error::from_errno(errno, "fchmod", "cannot share the call's text"));
   }
-  BAWN_TRY(write_all(file.get(), first, name));
-  return write_all(file.get(), second, name);
+  return file;
+}
+
+Result<> SessionDir::write_text(const std::string& name, std::string_view first,
+                                std::string_view second) const {
+  const os::UniqueFd file = BAWN_TRY(make_text(name));
+  BAWN_TRY(write_all(file.get(), first));
+  return write_all(file.get(), second);
 }
 
 mode_t SessionDir::output_mode() const noexcept {
@@ -262,6 +266,32 @@ Result<OutputFifo> SessionDir::make_output(const std::string& name) const {
   fifo.read = BAWN_TRY(open_fifo(write_fd_, name, O_RDONLY));
   fifo.keep = BAWN_TRY(write_end_of(fifo.read));
   return fifo;
+}
+
+bool SessionDir::renew_output(const std::string& old_name, const std::string& name,
+                              OutputFifo& fifo) const {
+  // A pipe that grew would keep its share of the user's pipe pages (pipe(7)) while nothing runs.
+  constexpr int kUsualPipe = 64 * 1024;
+  struct stat ours{};
+  struct stat named{};
+  if (fcntl(fifo.read.get(), F_GETPIPE_SZ) > kUsualPipe ||
+      renameat(write_fd_.get(), old_name.c_str(), write_fd_.get(), name.c_str()) != 0) {
+    return false;
+  }
+  // No writer has it and nobody knows its name: so none will, but through a descriptor that a
+  // process of this session kept for the purpose.
+  char byte = 0;
+  if (fstat(fifo.read.get(), &ours) == 0 &&
+      fstatat(write_fd_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+      ours.st_dev == named.st_dev && ours.st_ino == named.st_ino &&
+      ::read(fifo.read.get(), &byte, 1) == 0) {
+    if (auto keep = write_end_of(fifo.read)) {
+      fifo.keep = *std::move(keep);
+      return true;
+    }
+  }
+  unlinkat(write_fd_.get(), name.c_str(), 0);
+  return false;
 }
 
 Result<InputFifo> SessionDir::make_input(const std::string& name) const {

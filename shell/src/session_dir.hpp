@@ -11,6 +11,9 @@
 
 namespace bawn::shell {
 
+/// Writes all of it to a file.
+[[nodiscard]] Result<> write_all(int fd, std::string_view bytes);
+
 /// Threads: thread-safe after open().
 class SessionDir final : public SessionFiles {
  public:
@@ -30,6 +33,10 @@ class SessionDir final : public SessionFiles {
   [[nodiscard]] Result<InputFifo> make_input(const std::string& name) const override;
   [[nodiscard]] Result<os::UniqueFd> make_report(const std::string& name) const override;
   [[nodiscard]] Result<StateFile> make_state_file(const std::string& name) const override;
+  [[nodiscard]] bool makes_ahead() const noexcept override { return true; }
+  [[nodiscard]] Result<os::UniqueFd> make_text(const std::string& name) const override;
+  [[nodiscard]] bool renew_output(const std::string& old_name, const std::string& name,
+                                  OutputFifo& fifo) const override;
   void remove_text(const std::string& name) const noexcept override;
   void remove_output(const std::string& name) const noexcept override;
   void remove() const noexcept override;

@@ -74,6 +74,20 @@ class SessionFiles {
   /// An empty file in w/ that the inside can append to.
   [[nodiscard]] virtual Result<StateFile> make_state_file(const std::string& name) const = 0;
 
+  /// Whether files can be made before their contents are known, which the next two do: not over a
+  /// relay.
+  [[nodiscard]] virtual bool makes_ahead() const noexcept { return false; }
+  /// A new, empty file in r/ that the inside can read, to be written.
+  [[nodiscard]] virtual Result<os::UniqueFd> make_text(const std::string& name) const {
+    return contract::fail(ErrorCode::Unsupported, "cannot make the text " + name + " ahead");
+  }
+  /// Has a FIFO of `make_output` serve once more, under another name, with `keep` open again. False
+  /// when it cannot: somebody has it open for writing, or it is not what lies under its name.
+  [[nodiscard]] virtual bool renew_output(const std::string& /*old_name*/,
+                                          const std::string& /*name*/, OutputFifo& /*fifo*/) const {
+    return false;
+  }
+
   virtual void remove_text(const std::string& name) const noexcept = 0;
   virtual void remove_output(const std::string& name) const noexcept = 0;
   /// Removes everything in it and the directory itself.

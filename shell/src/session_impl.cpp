@@ -39,6 +39,7 @@ Session::Impl::Impl(SessionConfig session_config, std::unique_ptr<const SessionF
       marker_prefix(random_name(22) + "."),
       reports(std::move(report_channel)),
       calls(config.limits.recent_calls),
+      steps(dir),
       memory_kills(counters_of(config.kernel_counters, *warden)),
       report_path_(std::move(report_path)) {}
 
@@ -132,6 +133,7 @@ void Session::Impl::close() {
   }
   shell_.reset();
   checker.reset();
+  steps.close();
   dir.remove();
 }
 
@@ -200,8 +202,28 @@ void Session::Impl::release_step() {
   keeper->arm(config.limits.snapshot_idle);
 }
 
-void Session::Impl::release_exec() {
+void Session::Impl::abandon(const CallPtr& record) noexcept {
+  if (record->finished()) {
+    return;  // only its answer was too large
+  }
+  try {
+    warden->close();
+  } catch (...) {  // the end of its stream ends it as well, and is the first that close() does
+  }
+  record->abandon();
+  release_exec(*record);
   const std::lock_guard lock(mutex_);
+  if (running_ == record) {
+    running_ = nullptr;
+  }
+  slot_free_.notify_all();
+}
+
+void Session::Impl::release_exec(CallRecord& record) {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(record.has_place, false)) {
+    return;
+  }
   --running_exec_;
   last_call_ = std::chrono::steady_clock::now();
   slot_free_.notify_all();

@@ -11,6 +11,7 @@
 #include "oom_watch.hpp"
 #include "report_channel.hpp"
 #include "session_files.hpp"
+#include "step_files.hpp"
 #include "syntax_checker.hpp"
 
 #include <atomic>
@@ -59,8 +60,11 @@ class Session::Impl {
   void note_shell(const StepReport& report);
   /// Gives the step slot of a bash call back and lets the idle time begin.
   void release_step();
-  /// Ends one exec call's place among the running ones.
-  void release_exec();
+  /// Ends one exec call's place among the running ones, unless that was done.
+  void release_exec(CallRecord& record);
+  /// Ends the session with a call that cannot be brought to its end, for want of memory: nobody may
+  /// wait for what that call held.
+  void abandon(const CallPtr& record) noexcept;
 
   /// A directory as a call names it: below the workspace when it is relative; empty stays empty.
   [[nodiscard]] std::string absolute(const std::string& directory) const;
@@ -81,6 +85,7 @@ class Session::Impl {
   Identity identity;                ///< set once by bring_up(), or before it
   ReportChannel reports;
   Calls calls;
+  StepStore steps;  ///< for the holder of the step slot
   std::unique_ptr<Keeper> keeper;
   std::unique_ptr<SyntaxChecker> checker;
   std::string bash_path;                          ///< set by bring_up()
@@ -107,12 +112,25 @@ class Session::Impl {
   Result<> wait_for_slot(std::unique_lock<std::mutex>& lock, const contract::Context& context,
                          const std::function<bool()>& is_free);
   Result<> claim_step(const contract::Context& context, const CallPtr& record);
-  Result<> claim_place();
+  Result<> claim_place(CallRecord& record);
   bool claim_maintenance();
   void release_maintenance();
+  /// Gives the slot back at the end of a scope.
+  class Maintenance {
+   public:
+    explicit Maintenance(Impl& session) : session_(session) {}
+    ~Maintenance() { session_.release_maintenance(); }
+    Maintenance(const Maintenance&) = delete;
+    Maintenance& operator=(const Maintenance&) = delete;
+
+   private:
+    Impl& session_;
+  };
   /// Waits for the call as long as it may, then leaves it to a thread of its own.
-  CallResult drive(const contract::Context& context, std::shared_ptr<DrivenCall> call,
+  CallResult drive(const contract::Context& context, const std::shared_ptr<DrivenCall>& call,
                    std::optional<Milliseconds> yield, std::size_t view_bytes);
+  CallResult drive_on(const contract::Context& context, const std::shared_ptr<DrivenCall>& call,
+                      std::optional<Milliseconds> yield, std::size_t view_bytes);
   /// The call as it is now, with what it waits for.
   CallResult answer(const CallPtr& record, const CallRecord::Part& part);
   /// False when no thread can be had.
@@ -120,6 +138,8 @@ class Session::Impl {
   Result<> start_shell();
   Result<> start_bash(const std::string& path);
   Result<CallResult> run_in_shell(const contract::Context& context, BashRequest request);
+  Result<std::shared_ptr<DrivenCall>> begin_in_shell(const contract::Context& context,
+                                                     const CallPtr& record, BashRequest request);
   /// Null when the call is over already, because its text does not parse.
   Result<std::shared_ptr<DrivenCall>> begin_in_bash(const contract::Context& context,
                                                     const CallPtr& record, BashRequest request);
@@ -130,6 +150,8 @@ class Session::Impl {
   Result<bool> parses(const contract::Context& context, const CallPtr& record,
                       const BashRequest& request);
   Result<CallResult> run_aside(const contract::Context& context, BashRequest request);
+  Result<> begin_beside(const contract::Context& context, const CallPtr& record, struct Launch what,
+                        std::shared_ptr<class ExecCall>& call);
   Result<CallResult> launch(const contract::Context& context, const CallPtr& record,
                             struct Launch what, std::optional<Milliseconds> yield,
                             std::size_t view_bytes);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <utility>
 
 namespace bawn::shell {
@@ -25,12 +26,19 @@ void Session::Impl::on_idle() {
   if (!claim_maintenance()) {
     return;
   }
-  memory_kills.begin();
-  if (!idle_cpu_) {
-    save_state();
-    checker->prepare();
+  try {
+    memory_kills.begin();
+    if (!idle_cpu_) {
+      save_state();
+      checker->prepare();
+      if (snapshot == nullptr) {
+        steps.prepare();
+      }
+    }
+    watch_idle_shell();
+  } catch (const std::bad_alloc&) {
+    keeper->arm(config.limits.snapshot_idle);  // nobody waits for this; another time will do
   }
-  watch_idle_shell();
   release_maintenance();
 }
 
@@ -91,8 +99,10 @@ Result<std::string> Session::Impl::current_state(const contract::Context& contex
     }
     maintaining_ = true;
   }
-  save_state();
-  release_maintenance();
+  {
+    const Maintenance ends(*this);
+    save_state();
+  }
   const std::lock_guard lock(mutex_);
   if (!state_current_) {
     notes.push_back(fmt::format(
@@ -148,6 +158,7 @@ Result<Restored> Session::Impl::restart(const contract::Context& context, bool k
     BAWN_TRY(wait_for_slot(lock, context, [&] { return running_ == nullptr && !maintaining_; }));
     maintaining_ = true;
   }
+  const Maintenance ends(*this);
   if (keep_state) {
     save_state();
   }
@@ -162,7 +173,6 @@ Result<Restored> Session::Impl::restart(const contract::Context& context, bool k
     snapshot->forget();
     restored = Restored::Nothing;
   }
-  release_maintenance();
   return restored;
 }
 

@@ -1,5 +1,7 @@
 #include "mcp_server.hpp"
 
+#include "support/tested_bash.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -50,8 +52,11 @@ void McpServerTest::SetUp() {
   std::filesystem::create_directory(workspace());
   std::filesystem::create_directory(root_.path() / "runtime");
   std::filesystem::permissions(root_.path() / "runtime", std::filesystem::perms::owner_all);
-  auto server = McpPeer::connect({kBawn, "mcp", "--workspace", workspace().string()},
-                                 {"BAWN_RUNTIME_DIR=" + (root_.path() / "runtime").string()});
+  std::vector<std::string> argv = {kBawn, "mcp", "--workspace", workspace().string()};
+  if (const auto bash = tested_bash_in(workspace())) {
+    argv.insert(argv.end(), {"--shell", *bash});
+  }
+  auto server = McpPeer::connect(argv, {"BAWN_RUNTIME_DIR=" + (root_.path() / "runtime").string()});
   ASSERT_TRUE(server) << server.error().message();
   server_.emplace(*std::move(server));
 }

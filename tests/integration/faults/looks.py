@@ -72,7 +72,10 @@ def traced(program, root, calls, injection):
 
 
 def main(names):
-    """Runs the case that the command line names, a function of (program, root); without a name lists them."""
+    """Runs the case that the command line names, a function of (program, root); without a name lists them.
+
+    BAWN_TEST_TIMES says how often, one after the other: for faults that show themselves now and then.
+    """
     cases = {name: case for name, case in names.items()
              if getattr(case, "__module__", None) == "__main__" and hasattr(case, "__code__")
              and case.__code__.co_varnames[:2] == ("program", "root")}
@@ -80,5 +83,6 @@ def main(names):
     if len(sys.argv) == 2:
         print("\n".join(cases))
         return
-    with Root() as root:
-        cases[sys.argv[2]](program, root)
+    for _ in range(int(os.environ.get("BAWN_TEST_TIMES", "1"))):
+        with Root() as root:
+            cases[sys.argv[2]](program, root)

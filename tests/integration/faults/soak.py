@@ -6,6 +6,7 @@ Usage: soak.py BAWN [--short] [NAME...]     --short is a test of some seconds; w
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 
@@ -25,6 +26,7 @@ SHAPES = {
     "a subshell and a substitution": "(x=$(sleep 0.03; echo y); echo $x; sleep 0.03)",
 }
 
+SKIPPED = 77
 MOST_GROWTH = {"descriptors": 2, "threads": 1, "KiB": 8 * 1024}
 
 
@@ -172,7 +174,26 @@ def server_ends(program, root, short):
     ends_well(server)
 
 
-PARTS = (cancels, calls, timeouts, sessions, server_ends)
+def faults(program, root, short):
+    """Every fault of the tests, again and again: what goes wrong one time in ten is met."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    times = "1" if short else os.environ.get("BAWN_TEST_TIMES", "20")
+    library = os.path.join(os.path.dirname(program), "libodd_machine.so")
+    failed = []
+    for script in ("faults.py", "server_faults.py", "machine_faults.py"):
+        command = [sys.executable, os.path.join(here, script), program]
+        names = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+        for name in names:
+            begin = time.monotonic()
+            status = subprocess.run([*command, name, library], check=False, cwd=root, stdout=subprocess.DEVNULL,
+                                    env=dict(os.environ, BAWN_TEST_TIMES=times)).returncode
+            word = {0: "ok", SKIPPED: "skipped"}.get(status, "FAILED")
+            print(f"       {word:7} {name}, {times} times, {time.monotonic() - begin:.0f} s", flush=True)
+            failed += [name] if word == "FAILED" else []
+    check(not failed, "each time", failed)
+
+
+PARTS = (cancels, calls, timeouts, sessions, server_ends, faults)
 
 
 def main():

@@ -10,6 +10,7 @@
 #include "bawn/shell/session.hpp"
 #include "support/requirements.hpp"
 #include "support/temp_dir.hpp"
+#include "support/tested_bash.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,6 +49,7 @@ class WalledSession : public ::testing::Test {
     config.workspace = workspace_.path();
     config.state_dir = state_.path();
     config.limits = limits_;
+    config.bash = tested_bash_in(workspace_.path()).value_or(config.bash);
     config.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"};
     auto session = over_pipes() ? start_over(config) : shell::Session::start(config);
     ASSERT_TRUE(session) << session.error().message();

@@ -185,6 +185,7 @@ TEST_F(WalledSession, NothingIsLeftInTheWorkspaceOrOfTheSession) {
   running.yield = std::chrono::milliseconds(0);
   run(std::move(running));
   session_->close();
+  std::filesystem::remove_all(workspace_.path() / ".tested");  // what BAWN_TEST_BASH put there
   EXPECT_TRUE(std::filesystem::is_empty(workspace_.path()));
   EXPECT_TRUE(std::filesystem::is_empty(state_.path() / "sessions"));
   if (over_pipes()) {

@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import resource
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -25,6 +26,8 @@ class Server:
         os.makedirs(self.workspace, exist_ok=True)
         os.makedirs(self.state, mode=0o700, exist_ok=True)
         environment = dict(os.environ, BAWN_RUNTIME_DIR=self.state)
+        if os.environ.get("BAWN_TEST_BASH") and "--shell" not in arguments:
+            arguments = [*arguments, "--shell", tested_bash_in(self.workspace)]
         self.process = subprocess.Popen(
             [program, "mcp", "--workspace", self.workspace, *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
@@ -192,6 +195,15 @@ class Server:
         self.process.stdout.close()
         self.process.stderr.close()
         return status
+
+
+def tested_bash_in(workspace):
+    """A copy of the bash under test below the workspace, which a session sees wherever the original lies."""
+    copy = os.path.join(workspace, ".tested", "bash")
+    if not os.path.exists(copy):
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        shutil.copy(os.environ["BAWN_TEST_BASH"], copy)
+    return copy
 
 
 def children_of(pid):

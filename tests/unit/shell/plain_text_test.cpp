@@ -4,6 +4,7 @@
 #include "bawn/os/memfd.hpp"
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/spawn.hpp"
+#include "support/tested_bash.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ namespace {
 std::string complaints(const std::string& text) {
   auto input = os::sealed_memfd("text", text);
   auto pipe = os::Pipe::make();
-  auto child = os::spawn({.program = "/bin/bash",
+  auto child = os::spawn({.program = test::tested_bash().value_or("/bin/bash"),
                           .argv = {"bash", "--norc", "-O", "extglob", "-n"},
                           .env = {"LC_ALL=C"},
                           .fds = {{input->get(), 0}, {pipe->write.get(), 2}},

@@ -5,6 +5,7 @@
 #include "bawn/shell/session.hpp"
 #include "fake_warden.hpp"
 #include "support/temp_dir.hpp"
+#include "support/tested_bash.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +37,7 @@ class SessionTest : public ::testing::Test {
     config.state_dir = state_.path();
     config.limits = limits_;
     config.kernel_counters = kernel_counters_;
+    config.bash = tested_bash().value_or(config.bash);
     warden_ = FakeWarden::make();
     auto directory = shell::Session::prepare_directory(config.state_dir, geteuid(), getegid());
     ASSERT_TRUE(directory) << directory.error().message();

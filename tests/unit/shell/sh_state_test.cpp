@@ -96,7 +96,9 @@ TEST(ShScript, AStateThatEndsTheShellIsTold) {
   const auto taken_on = [&] {
     const std::string script = base.write(
         "script",
-        sh_script({.text = text, .left_behind = left, .refuge = "/", .directory = {}}, &state));
+        sh_script(
+            {.text = text, .left_behind = left, .refuge = "/", .directory = {}, .variables = {}},
+            &state));
     return test::run_program({.argv = {"/bin/sh", script}, .directory = "/"});
   };
   EXPECT_EQ(taken_on().out, "ran\n") << "the control";
