@@ -39,7 +39,9 @@ container::PoolSetup container_setup(const shell::SessionConfig& config,
   return {.bounds = {.workspace = config.workspace,
                      .write_workspace = policy.write_workspace,
                      .network = policy.network == sandbox::Network::Full,
-                     .existing = limits.joinable},
+                     .existing = limits.joinable,
+                     .require =
+                         policy.best_effort ? std::vector<sandbox::Guarantee>() : policy.require},
           .environment = config.environment,
           .warden = config.warden.program};
 }

@@ -210,6 +210,12 @@ std::string text_of(const Place& place) {
       }
     }
   }
+  if (!place.weaker().empty()) {
+    text += fmt::format("\nNot held by bawn: {}.", place.weaker());
+    for (const std::string& note : place.forecast().notes) {
+      text += fmt::format("\nWeaker: {}.", note);
+    }
+  }
   return text;
 }
 
@@ -233,6 +239,9 @@ contract::Outcome open_place(PlacePool& pool, const contract::Context& context, 
       {"place", place.spec().name},          {"container_id", place.handle().value("id", "")},
       {"engine", place.engine_version()},    {"image", place.spec().image},
       {"workspace", place.spec().workspace}, {"in_force", facts_json(place.facts())}};
+  if (!place.weaker().empty()) {
+    (*result.structured)["weaker"] = place.forecast().notes;
+  }
   result.confinement = place.forecast();
   result.details = std::make_shared<contract::RecordDetails>(
       contract::Record{.name_space = kHandleRecord, .data = place.handle()});
@@ -273,7 +282,7 @@ contract::ToolOptions options_of(const char* title, bool destructive, bool idemp
 constexpr const char* kOpenOutput =
     R"({"type":"object","properties":{"place":{"type":"string"},"container_id":{"type":"string"},)"
     R"("engine":{"type":"string"},"image":{"type":"string"},"workspace":{"type":"string"},)"
-    R"("in_force":{"type":"object"}},"required":["place","container_id","engine","image",)"
+    R"("in_force":{"type":"object"},"weaker":{"type":"array","items":{"type":"string"}}},"required":["place","container_id","engine","image",)"
     R"("workspace","in_force"]})";
 constexpr const char* kCloseOutput =
     R"({"type":"object","properties":{"place":{"type":"string"},"removed":{"type":"boolean"}},)"

@@ -4,6 +4,7 @@
 #include "bawn/contract/quote.hpp"
 #include "bawn/os/pipe.hpp"
 #include "command.hpp"
+#include "exec_place.hpp"
 #include "place_directory.hpp"
 #include "read_back.hpp"
 #include "run_arguments.hpp"
@@ -53,13 +54,43 @@ Result<> CopiedPlace::join(const contract::Context& context) {
                           fmt::format("the container {} does not run; start it with: {} start {}",
                                       spec_.existing, engine().name(), spec_.existing));
   }
+  if (const auto reached = reach(context); !reached) {
+    BAWN_TRY(fall_back(context, reached.error()));
+  }
+  return look(context);
+}
+
+Result<> CopiedPlace::reach(const contract::Context& context) {
   BAWN_TRY(deliver(context));
   auto words = exec_words();
   words.insert(words.end(), {copied_, "--pipes"});
   BAWN_TRY(connect(context, std::move(words)));
   spec_.uid = relay_->place().uid;
   spec_.gid = relay_->place().gid;
-  return look(context);
+  return {};
+}
+
+Result<> CopiedPlace::fall_back(const contract::Context& context, const Error& refused) {
+  if (!refused.is(ErrorCode::Unsupported) && !refused.is(ErrorCode::Closed)) {
+    return std::unexpected(refused);
+  }
+  route_ = {.engine = setup_.engine, .container = spec_.existing, .options = {}};
+  if (spec_.uid) {
+    route_.options = {"--user", fmt::format("{}:{}", *spec_.uid, *spec_.gid)};
+  }
+  auto base = ExecControl::start(context, route_, random_word(22) + ".");
+  if (!base) {
+    return base.error().is(ErrorCode::Unsupported)
+               ? contract::fail(ErrorCode::Unsupported,
+                                fmt::format("{}; nor can single commands: {}", refused.message(),
+                                            base.error().message()))
+               : Result<>(std::unexpected(std::move(base).error()));
+  }
+  base_ = *std::move(base);
+  weaker_ = refused.message();
+  spec_.uid = base_->uid();
+  spec_.gid = base_->gid();
+  return {};
 }
 
 std::vector<std::string> CopiedPlace::exec_words() const {
@@ -88,11 +119,25 @@ Result<> CopiedPlace::deliver(const contract::Context& context) {
       return {};
     }
     first = first ? first : std::move(done).error();
+    auto remove = exec_words();
+    remove.insert(remove.end(), {"rm", "-f", copied_});
+    (void)ask(context, std::move(remove));
   }
   // An image without a shell: as the engine's own copy, which belongs to root.
   copied_ = "/" + name;
   if (ask(context, {"cp", warden_program_, fmt::format("{}:{}", spec_.existing, copied_)})) {
-    return {};
+    // Without arguments it says how it is used, with this status.
+    constexpr int kUsage = 2;
+    std::vector<std::string> words = engine().address().options;
+    const auto exec = exec_words();
+    words.insert(words.end(), exec.begin(), exec.end());
+    words.push_back(copied_);
+    const CommandOutput tried =
+        BAWN_TRY(run_command(context, engine().address().command, words, engine().environment()));
+    if (tried.status == kUsage) {
+      return {};
+    }
+    (void)ask(context, {"exec", "--user", "0", spec_.existing, "rm", "-f", copied_});
   }
   copied_.clear();
   return contract::fail(
@@ -134,6 +179,10 @@ Result<> CopiedPlace::look(const contract::Context& context) {
     spec_.network = text_at(found, "/HostConfig/NetworkMode") == "none" ? PlaceNetwork::None
                                                                         : PlaceNetwork::Bridge;
   }
+  if (base_ != nullptr) {
+    forecast_ = exec_report(facts_, inside("/"), weaker_);
+    return check_guarantees(forecast_, setup_.bounds, weaker_);
+  }
   sandbox::KernelFeatures features = sandbox::assume_features();
   features.landlock_abi = relay_->place().landlock_abi;
   forecast_ = BAWN_TRY(sandbox::plan_inside(features, inside("/tmp/x"))).forecast;
@@ -146,6 +195,13 @@ Result<std::shared_ptr<shell::Session>> CopiedPlace::start_session(shell::Sessio
         ErrorCode::Closed,
         fmt::format("the container {} is gone{}; open it again with container_open", spec_.name,
                     relay_ == nullptr ? "" : " (" + relay_->why_lost() + ")"));
+  }
+  if (base_ != nullptr) {
+    config.policy = sandbox::inside_policy(inside("/"));
+    config.workspace = spec_.workspace;
+    config.state_dir = setup_.state_dir;
+    return start_exec_session(std::move(config), route_, forecast_, "container:" + spec_.name,
+                              environment_);
   }
   shell::Session::RemotePlace remote{.warden = {},
                                      .directory = {},
@@ -172,6 +228,9 @@ Result<> CopiedPlace::end(const contract::Context& context) {
       relay_->remove_file(copied_);
     }
     relay_->close();
+  }
+  if (base_ != nullptr) {
+    base_->close();
   }
   const bool ended = command_.end(kLimit);
   Result<> removed;

@@ -6,6 +6,7 @@
 #include "bawn/container/place.hpp"
 #include "bawn/sandbox/relay.hpp"
 #include "engine_command.hpp"
+#include "exec_control.hpp"
 
 #include <memory>
 #include <string>
@@ -24,7 +25,7 @@ class CopiedPlace final : public Place {
   [[nodiscard]] Result<std::shared_ptr<shell::Session>> start_session(
       shell::SessionConfig config) override;
   [[nodiscard]] bool alive() const noexcept override {
-    return relay_ != nullptr && relay_->alive();
+    return relay_ != nullptr ? relay_->alive() : base_ != nullptr && base_->alive();
   }
 
  protected:
@@ -33,6 +34,10 @@ class CopiedPlace final : public Place {
  private:
   Result<> create(const contract::Context& context);
   Result<> join(const contract::Context& context);
+  /// Puts the warden into a running container and speaks with it.
+  Result<> reach(const contract::Context& context);
+  /// Where that cannot be: whether single execs of the engine work.
+  Result<> fall_back(const contract::Context& context, const Error& refused);
   /// Puts the warden into a running container and leaves its path there in `copied_`.
   Result<> deliver(const contract::Context& context);
   /// Starts the command that the relay speaks through, and hears its first word.
@@ -44,8 +49,10 @@ class CopiedPlace final : public Place {
 
   EngineCommand command_;
   std::shared_ptr<sandbox::Relay> relay_;
-  std::string copied_;    ///< into somebody else's container; removed in the end
-  bool created_ = false;  ///< the container is ours to remove
+  ExecRoute route_;                    ///< of single execs
+  std::shared_ptr<ExecControl> base_;  ///< where each call is one; lives as long as the container
+  std::string copied_;                 ///< into somebody else's container; removed in the end
+  bool created_ = false;               ///< the container is ours to remove
 };
 
 }  // namespace bawn::container

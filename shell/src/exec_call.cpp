@@ -206,7 +206,7 @@ void ExecCall::from_status(CallResult& result) const {
   }
   const std::string& program = launch_.argv.front();
   if ((status->exec_errno == EACCES || status->exec_errno == EPERM) &&
-      session_.warden->relay() == nullptr &&
+      !session_.elsewhere() &&
       refuses_program(program.starts_with('/') ? program : launch_.cwd + "/" + program,
                       session_.config.policy, session_.identity.home)) {
     result.reason = Reason::Denied;

@@ -1,5 +1,6 @@
 #include "bawn/shell/session.hpp"
 
+#include "bare_files.hpp"
 #include "relay_files.hpp"
 #include "session_dir.hpp"
 #include "session_impl.hpp"
@@ -43,6 +44,20 @@ Result<std::shared_ptr<Session>> Session::start_over(SessionConfig config, Remot
   impl->place = std::move(place.name);
   impl->identity.uid = place.uid;
   impl->identity.gid = place.gid;
+  BAWN_TRY(impl->bring_up());
+  return std::shared_ptr<Session>(new Session(std::move(impl)));
+}
+
+Result<std::shared_ptr<Session>> Session::start_bare(SessionConfig config, BarePlace place,
+                                                     std::vector<std::string> environment) {
+  config.shell = ShellKind::Sh;
+  auto files = BAWN_TRY(BareFiles::open(config.state_dir, place));
+  auto impl = BAWN_TRY(make_impl(std::move(config), std::move(files), std::move(place.warden),
+                                 std::move(environment)));
+  impl->place = std::move(place.name);
+  impl->identity.uid = place.uid;
+  impl->identity.gid = place.gid;
+  impl->place_files = std::move(place.files);
   BAWN_TRY(impl->bring_up());
   return std::shared_ptr<Session>(new Session(std::move(impl)));
 }
@@ -110,6 +125,9 @@ const std::shared_ptr<sandbox::Warden>& Session::warden() const noexcept {
 }
 std::optional<Milliseconds> Session::idle_for() const {
   return impl_->idle_for();
+}
+bool Session::elsewhere() const noexcept {
+  return impl_->elsewhere();
 }
 bool Session::alive() const noexcept {
   return impl_->warden->alive();

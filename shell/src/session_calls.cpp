@@ -189,8 +189,8 @@ CallResult Session::Impl::answer(const CallPtr& record, const CallRecord::Part& 
     result.not_kept = snapshot == nullptr ? std::vector<std::string>() : snapshot->not_kept();
   }
   const InputFeed* const input = record->input();
-  // Over a relay nobody looks at what a process waits for: its numbers mean nothing here.
-  if (result.state == CallState::Running && input != nullptr && warden->relay() == nullptr) {
+  // Elsewhere nobody looks at what a process waits for: its numbers mean nothing here.
+  if (result.state == CallState::Running && input != nullptr && !elsewhere()) {
     const auto processes = warden->tree();
     if (processes &&
         waits_for(*processes, record->id,

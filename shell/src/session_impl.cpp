@@ -70,8 +70,7 @@ Result<> Session::Impl::bring_up() {
 
 void Session::Impl::identify(const sandbox::Child& child) {
   struct stat owner{};
-  if (warden->relay() == nullptr &&
-      stat(fmt::format("/proc/{}", child.pid()).c_str(), &owner) == 0) {
+  if (!elsewhere() && stat(fmt::format("/proc/{}", child.pid()).c_str(), &owner) == 0) {
     identity.uid = owner.st_uid;
     identity.gid = owner.st_gid;
   }
@@ -102,8 +101,13 @@ Result<> Session::Impl::start_shell() {
     }
   }
   snapshot = BAWN_TRY(SnapshotShell::start(*this, config.sh));
-  checker = std::make_unique<SyntaxChecker>(warden, sh_parser(config.sh), environment,
-                                            config.workspace, marker_prefix + "check");
+  checker = place_files != nullptr
+                ? std::make_unique<SyntaxChecker>(
+                      [this](const contract::Context& context, std::string_view text) {
+                        return parse_there(context, text);
+                      })
+                : std::make_unique<SyntaxChecker>(warden, sh_parser(config.sh), environment,
+                                                  config.workspace, marker_prefix + "check");
   return {};
 }
 
@@ -149,6 +153,14 @@ Result<std::optional<SyntaxFault>> Session::Impl::check_syntax(const contract::C
     keeper->ask_spare();  // the next check finds one waiting
   }
   return fault;
+}
+
+Result<Parsed> Session::Impl::parse_there(const contract::Context& context, std::string_view text) {
+  const std::string name = random_name(8);
+  BAWN_TRY(dir.write_text(name, text));
+  auto parsed = place_files->parse(context, config.sh, dir.read_side() + name);
+  dir.remove_text(name);
+  return parsed;
 }
 
 Result<> Session::Impl::wait_for_slot(std::unique_lock<std::mutex>& lock,

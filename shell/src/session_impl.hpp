@@ -66,6 +66,10 @@ class Session::Impl {
   /// wait for what that call held.
   void abandon(const CallPtr& record) noexcept;
 
+  /// Its processes and files are not this machine's to look at.
+  [[nodiscard]] bool elsewhere() const noexcept {
+    return warden->relay() != nullptr || place_files != nullptr;
+  }
   /// A directory as a call names it: below the workspace when it is relative; empty stays empty.
   [[nodiscard]] std::string absolute(const std::string& directory) const;
   /// None when the text is well-formed.
@@ -82,7 +86,8 @@ class Session::Impl {
   const std::vector<std::string> environment;
   const std::string marker_prefix;  ///< call ids are this and a number
   std::string place;                ///< the name of where it runs, in records; empty = this machine
-  Identity identity;                ///< set once by bring_up(), or before it
+  std::shared_ptr<PlaceFiles> place_files;  ///< where no warden of ours is; else null
+  Identity identity;                        ///< set once by bring_up(), or before it
   ReportChannel reports;
   Calls calls;
   StepStore steps;  ///< for the holder of the step slot
@@ -159,6 +164,8 @@ class Session::Impl {
   /// The shell's state for a bash beside it, taken now when the shell is at rest.
   Result<std::string> current_state(const contract::Context& context,
                                     std::vector<std::string>& notes);
+  /// Where `place_files` are.
+  Result<Parsed> parse_there(const contract::Context& context, std::string_view text);
   void end_shell_processes();
   void on_idle();
   /// Ends a shell that uses the processor although no call runs.

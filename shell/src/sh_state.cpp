@@ -10,9 +10,9 @@ namespace bawn::shell {
 namespace {
 
 // Set by every shell for itself: carried over they would be wrong, or refused.
-constexpr std::array<std::string_view, 12> kOwn = {
-    "BAWN_CALL", "EPOCHREALTIME", "EPOCHSECONDS", "FUNCNAME", "HISTCMD", "LINENO",
-    "OPTIND",    "PPID",          "RANDOM",       "SECONDS",  "SRANDOM", "_"};
+constexpr std::array<std::string_view, 13> kOwn = {
+    "BAWN_CALL", "BAWN_EXEC", "EPOCHREALTIME", "EPOCHSECONDS", "FUNCNAME", "HISTCMD", "LINENO",
+    "OPTIND",    "PPID",      "RANDOM",        "SECONDS",      "SRANDOM",  "_"};
 
 constexpr std::array<std::string_view, 4> kKeptOptions = {"allexport", "noclobber", "noglob",
                                                           "notify"};

@@ -71,6 +71,9 @@ SyntaxChecker::SyntaxChecker(std::shared_ptr<sandbox::Warden> warden, ParserComm
   environment_.emplace_back("LC_ALL=C");
 }
 
+SyntaxChecker::SyntaxChecker(Parser elsewhere)
+    : parser_{.argv = {}, .bash = false}, elsewhere_(std::move(elsewhere)) {}
+
 SyntaxChecker::~SyntaxChecker() = default;
 
 Result<std::unique_ptr<SyntaxChecker::Waiting>> SyntaxChecker::start(os::UniqueFd input) const {
@@ -104,7 +107,7 @@ void SyntaxChecker::prepare() {
     return;
   }
   if (!used_) {
-    return;  // many sessions never need one
+    return;  // many sessions never need one, those elsewhere none at all
   }
   // A failure shows, with its reason, when a text has to be checked.
   if (auto waiting = start_waiting()) {
@@ -117,8 +120,10 @@ bool SyntaxChecker::ready() const {
   return waiting_ != nullptr || !used_;
 }
 
-Result<SyntaxChecker::Verdict> SyntaxChecker::parse(const contract::Context& context,
-                                                    std::string_view text) {
+Result<Parsed> SyntaxChecker::parse(const contract::Context& context, std::string_view text) {
+  if (elsewhere_ != nullptr) {
+    return elsewhere_(context, text);
+  }
   std::unique_ptr<Waiting> checker;
   if (text.size() <= kMaxPiped) {
     {
@@ -144,7 +149,7 @@ Result<SyntaxChecker::Verdict> SyntaxChecker::parse(const contract::Context& con
   while (message.ends_with('\n')) {
     message.pop_back();
   }
-  return Verdict{.parses = status.shell_code() == 0, .message = std::move(message)};
+  return Parsed{.fits = status.shell_code() == 0, .message = std::move(message)};
 }
 
 Result<std::optional<SyntaxFault>> SyntaxChecker::check(const contract::Context& context,
@@ -152,8 +157,8 @@ Result<std::optional<SyntaxFault>> SyntaxChecker::check(const contract::Context&
   if (parser_.bash && is_plain_text(text)) {
     return std::nullopt;
   }
-  const Verdict whole = BAWN_TRY(parse(context, text));
-  if (!whole.parses) {
+  const Parsed whole = BAWN_TRY(parse(context, text));
+  if (!whole.fits) {
     return SyntaxFault{
         .reason = Reason::SyntaxError,
         .message = whole.message.empty() ? "the shell cannot parse the text" : whole.message};
@@ -166,8 +171,8 @@ Result<std::optional<SyntaxFault>> SyntaxChecker::check(const contract::Context&
       return SyntaxFault{.reason = Reason::IncompleteInput, .message = whole.message};
     }
   } else if (text.find("<<") != std::string_view::npos) {
-    const Verdict longer = BAWN_TRY(parse(context, std::string(text) + "\n\n)\n"));
-    if (longer.parses) {
+    const Parsed longer = BAWN_TRY(parse(context, std::string(text) + "\n\n)\n"));
+    if (longer.fits) {
       return SyntaxFault{.reason = Reason::IncompleteInput,
                          .message = "a here-document is not ended by its delimiter"};
     }

@@ -6,7 +6,9 @@
 #include "bawn/os/unique_fd.hpp"
 #include "bawn/sandbox/warden.hpp"
 #include "bawn/shell/call_result.hpp"
+#include "bawn/shell/place_files.hpp"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,6 +42,9 @@ class SyntaxChecker {
  public:
   SyntaxChecker(std::shared_ptr<sandbox::Warden> warden, ParserCommand parser,
                 std::vector<std::string> environment, std::string directory, std::string marker);
+  /// By some other means than a process of the warden's: a POSIX shell's words.
+  using Parser = std::function<Result<Parsed>(const contract::Context&, std::string_view)>;
+  explicit SyntaxChecker(Parser elsewhere);
   ~SyntaxChecker();
 
   /// None when the text is well-formed.
@@ -54,16 +59,13 @@ class SyntaxChecker {
 
  private:
   struct Waiting;
-  struct Verdict {
-    bool parses = false;
-    std::string message;
-  };
-  [[nodiscard]] Result<Verdict> parse(const contract::Context& context, std::string_view text);
+  [[nodiscard]] Result<Parsed> parse(const contract::Context& context, std::string_view text);
   [[nodiscard]] Result<std::unique_ptr<Waiting>> start(os::UniqueFd input) const;
   [[nodiscard]] Result<std::unique_ptr<Waiting>> start_waiting() const;
 
   std::shared_ptr<sandbox::Warden> warden_;
   ParserCommand parser_;
+  Parser elsewhere_;
   std::vector<std::string> environment_;
   std::string directory_;
   std::string marker_;

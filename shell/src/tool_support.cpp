@@ -38,7 +38,7 @@ Result<std::shared_ptr<Session>> ToolSupport::running(
 
 std::vector<Denial> ToolSupport::denials(const Session& session, const CallResult& result) const {
   std::vector<Denial> refused = confirmed_denials(result);
-  if (session.warden()->relay() != nullptr) {
+  if (session.elsewhere()) {
     return refused;  // the policy and the files of this machine say nothing about that place
   }
   auto possible =

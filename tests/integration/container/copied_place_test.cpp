@@ -1,6 +1,6 @@
 // Places whose engine does not see our files, and containers of others that are joined: the warden
 // is copied in and speaks over one command's standard streams.
-#include "open_place.hpp"
+#include "joined_place.hpp"
 
 #include <gmock/gmock.h>
 
@@ -103,40 +103,6 @@ TEST_F(CopiedPlaceTest, AnEngineCommandThatIsKilledEndsThePlaceWithASentence) {
   EXPECT_TRUE(place_->close(contract::Context()));
   EXPECT_FALSE(exists(name));
 }
-
-class JoinedPlaceTest : public OpenPlace {
- protected:
-  void SetUp() override {
-    ASSERT_NO_FATAL_FAILURE(OpenPlace::SetUp());
-    if (IsSkipped()) {
-      return;
-    }
-    theirs_ = fresh_name();
-    setup_.bounds.existing = {theirs_};
-  }
-  void TearDown() override {
-    OpenPlace::TearDown();
-    if (!theirs_.empty()) {
-      EXPECT_TRUE(setup_.engine->remove(contract::Context(), theirs_));
-    }
-  }
-  void start_theirs(std::vector<std::string> options) {
-    std::vector<std::string> words = {"run", "--detach", "--name", theirs_, "--network", "none"};
-    words.insert(words.end(), options.begin(), options.end());
-    words.insert(words.end(), {kImage, "sleep", "600"});
-    const auto started = engine_says(std::move(words));
-    ASSERT_EQ(started.exit_code, 0) << started.err;
-  }
-  container::PlaceSpec joining() const {
-    container::PlaceSpec wanted;
-    wanted.name = fresh_name();
-    wanted.existing = theirs_;
-    wanted.workspace = "";
-    return wanted;
-  }
-
-  std::string theirs_;
-};
 
 TEST_F(JoinedPlaceTest, RunsBesideWhatTheContainerRunsAndLeavesItAsItWas) {
   ASSERT_NO_FATAL_FAILURE(start_theirs({"--workdir", "/var", "--env", "THEIRS=yes"}));

@@ -74,6 +74,9 @@ class Place {
   [[nodiscard]] const Json& handle() const noexcept { return handle_; }
   /// What a session in here will be held by; `confirmed` is false until it runs.
   [[nodiscard]] const contract::Confinement& forecast() const noexcept { return forecast_; }
+  /// Why bawn's warden does not stand in there, so that each call is one exec of the engine; empty
+  /// where it does.
+  [[nodiscard]] const std::string& weaker() const noexcept { return weaker_; }
   /// False once the container is gone, whoever ended it.
   [[nodiscard]] virtual bool alive() const noexcept = 0;
 
@@ -116,7 +119,8 @@ class Place {
   std::vector<std::string> environment_;
   contract::Confinement forecast_;
   std::vector<std::string> writable_;  ///< where the container can be written
-  bool foreign_ = false;               ///< what has the name is not ours to remove
+  std::string weaker_;
+  bool foreign_ = false;  ///< what has the name is not ours to remove
 
  private:
   std::mutex closing_;

@@ -65,6 +65,8 @@ struct PlaceBounds {
   bool network = false;          ///< a container may have a network
   /// Containers of others that may be joined: what those can reach, calls in them can.
   std::vector<std::string> existing{};
+  /// What must hold in a container whatever becomes of bawn's warden there.
+  std::vector<sandbox::Guarantee> require{};
 };
 
 /// 2 to 48 letters, digits, '_', '.' or '-', beginning with a letter or digit: what every engine

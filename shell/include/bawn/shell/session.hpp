@@ -9,6 +9,7 @@
 #include "bawn/sandbox/relay.hpp"
 #include "bawn/sandbox/warden.hpp"
 #include "bawn/shell/call_result.hpp"
+#include "bawn/shell/place_files.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -215,6 +216,24 @@ class Session {
   static Result<std::string> prepare_directory(sandbox::Relay& relay, std::uint32_t uid,
                                                std::uint32_t gid);
 
+  /// A place that no warden of ours stands in: somebody else, as a container's engine, starts each
+  /// process.
+  struct BarePlace {
+    std::shared_ptr<sandbox::Warden> warden;  ///< starts and ends processes by that means
+    std::shared_ptr<PlaceFiles> files;
+    std::string directory;  ///< there, with r/ and w/ in it; whoever made it removes it
+    std::uint32_t uid = 0;  ///< who commands run as there
+    std::uint32_t gid = 0;
+    std::string name;  ///< in records, as "container:ID"; not empty
+  };
+
+  /// The same there. Each `bash` call is a new `config.sh`, which begins with the state of the one
+  /// before; terminals and calls that may change nothing are refused by the warden.
+  ///
+  /// Errors: the warden's; NotFound when there is no such shell.
+  static Result<std::shared_ptr<Session>> start_bare(SessionConfig config, BarePlace place,
+                                                     std::vector<std::string> environment);
+
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -266,6 +285,8 @@ class Session {
   [[nodiscard]] const std::vector<std::string>& environment() const noexcept;
   /// For whoever resolves paths inside this wall.
   [[nodiscard]] const std::shared_ptr<sandbox::Warden>& warden() const noexcept;
+  /// True where its processes and files are not this machine's to look at.
+  [[nodiscard]] bool elsewhere() const noexcept;
   /// False once the wall is gone.
   [[nodiscard]] bool alive() const noexcept;
   /// How long no call has been running; none while one is. Background jobs do not count.
