@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every `bawn` command line of README.md in a repository of its own.
 
-usage: readme.py README BAWN — exits 1 when a command fails. `bawn mcp` gets an empty input.
+usage: readme.py README BAWN — exits 1 when a command fails, 2 without both words. `bawn mcp` gets an empty input.
 """
 import pathlib
 import re
@@ -13,7 +13,10 @@ COMMAND = re.compile(r"^build/release/bin/bawn\b(.*)$", re.MULTILINE)
 
 
 def main():
-    readme, bawn = sys.argv[1:3]
+    if len(sys.argv) != 3:
+        print("usage: readme.py README BAWN (`ctest -R lint.readme` runs it with both)", file=sys.stderr)
+        return 2
+    readme, bawn = sys.argv[1:]
     lines = COMMAND.findall(pathlib.Path(readme).read_text())
     if len(lines) < 4:
         print(f"{readme}: only {len(lines)} commands found")
