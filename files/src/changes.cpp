@@ -1,6 +1,7 @@
 #include "changes.hpp"
 
 #include "attributes.hpp"
+#include "beside.hpp"
 #include "denial.hpp"
 #include "journal.hpp"
 #include "making_way.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace bawn::files {
@@ -110,7 +112,8 @@ class Changer {
         journal_(place),
         keep_old_(changes.size() > 1 || (!changes.empty() && changes.front().from)) {}
 
-  Result<std::vector<FileChanged>> run(const std::function<void()>& meanwhile) {
+  Result<Committed> run(std::vector<GoneDirectory> bring_back,
+                        const std::function<void()>& meanwhile) {
     if (way_.empties_directories()) {  // one that is taken back is a new one
       BAWN_TRY(try_all(context_, place_, way_, changes_));
     }
@@ -119,26 +122,44 @@ class Changer {
     BAWN_TRY(each([&](std::size_t i) {
       return way_.goes_first(changes_[i]) ? remove_first(i) : Result<>();
     }));
-    if (auto emptied = way_.remove_emptied(context_, place_, journal_); !emptied) {
+    auto emptied = way_.remove_emptied(context_, place_, journal_);
+    if (!emptied) {
       return fail(emptied.error());
     }
     journal_.end_first_steps();
     way_.expect_directories(journal_);
+    if (auto made = make_directories(bring_back); !made) {
+      return fail(made.error());
+    }
     BAWN_TRY(each([&](std::size_t i) { return prepare(changes_[i], staged_[i], done_[i]); }));
-    meanwhile();
+    Beside beside(meanwhile, size_beside());
     BAWN_TRY(each([&](std::size_t i) {
       return way_.goes_first(changes_[i]) ? Result<>() : perform(changes_[i], staged_[i], done_[i]);
     }));
     journal_.finish();
-    for (std::size_t i = 0; i < changes_.size(); ++i) {
-      remove_directories(context_, place_, directory_of(changes_[i].from.value_or(done_[i].target)),
-                         changes_[i].drop_parents);
+    Committed committed{.files = std::move(done_),
+                        .directories_gone = *std::move(emptied),
+                        .directories_unlike = std::move(unlike_)};
+    for (GoneDirectory& gone : drop_emptied(context_, place_, changes_)) {
+      committed.directories_gone.push_back(std::move(gone));
     }
-    return std::move(done_);
+    beside.finish();
+    return committed;
   }
 
  private:
   using Staged = std::unique_ptr<StagedFile>;
+
+  /// Whether what is done meanwhile is worth a thread.
+  [[nodiscard]] Beside::Size size_beside() const {
+    constexpr std::size_t kWorthIt = std::size_t{128} * 1024;
+    std::size_t bytes = 0;
+    for (const FileChange& change : changes_) {
+      bytes += change.before ? change.before->bytes.size() : 0;
+      bytes += change.after ? change.after->size() : 0;
+    }
+    return bytes >= kWorthIt ? Beside::Size::Large : Beside::Size::Small;
+  }
 
   /// Takes everything back.
   std::unexpected<Error> fail(const Error& why) {
@@ -157,6 +178,39 @@ class Changer {
     return {};
   }
 
+  /// Those that are to come back, the outer ones first.
+  Result<> make_directories(std::vector<GoneDirectory>& bring_back) {
+    std::ranges::sort(bring_back, {}, &GoneDirectory::path);
+    for (const GoneDirectory& directory : bring_back) {
+      const auto count = make_again(context_, place_, directory);
+      if (!count) {
+        return std::unexpected(explained(place_, directory.path, Access::Write, count.error()));
+      }
+      note_directories(directory.path, *count);
+      if (*count > 0 && came_back_changed(context_, place_, directory)) {
+        unlike_.push_back(directory.path);
+      }
+    }
+    return {};
+  }
+
+  /// The last `count` directories of a path are new.
+  void note_directories(std::string directory, int count) {
+    journal_.add_directories(directory, count);
+    for (; count > 0; --count) {
+      made_.insert(directory);
+      directory = directory_of(directory);
+    }
+  }
+
+  [[nodiscard]] int new_parents_of(const std::string& path) const {
+    int count = 0;
+    for (std::string at = directory_of(path); made_.contains(at); at = directory_of(at)) {
+      ++count;
+    }
+    return count;
+  }
+
   Result<> remove_first(std::size_t i) {
     auto old = BAWN_TRY(way_.displace(context_, place_, changes_[i]));
     done_[i].target = old->target();
@@ -168,9 +222,9 @@ class Changer {
   Result<> prepare(const FileChange& change, Staged& staged, FileChanged& done) {
     if (change.from && change.make_parents) {
       const std::string directory = directory_of(change.path);
-      done.parents_made =
-          BAWN_TRY(place_.files->make_directory(context_, directory, {.parents = true}));
-      journal_.add_directories(directory, done.parents_made);
+      note_directories(directory, BAWN_TRY(place_.files->make_directory(context_, directory,
+                                                                        {.parents = true})));
+      done.parents_made = new_parents_of(change.path);
     }
     if (!change.after || keeps_file(change)) {
       return {};
@@ -178,8 +232,10 @@ class Changer {
     // New content of a file that moves is written where it is, over what it keeps.
     staged = BAWN_TRY(stage_bytes(context_, place_, change.from.value_or(change.path),
                                   *change.after, change.make_parents && !change.from));
-    journal_.add_directories(directory_of(staged->target()), staged->parents_made());
-    done.parents_made += staged->parents_made();
+    note_directories(directory_of(staged->target()), staged->parents_made());
+    if (!change.from) {
+      done.parents_made = new_parents_of(staged->target());
+    }
     if (change.like) {
       done.attributes_kept = set_attributes(staged->fd(), change.like->attributes);
     }
@@ -280,15 +336,17 @@ class Changer {
   bool keep_old_;
   std::vector<Staged> staged_;
   std::vector<FileChanged> done_;
+  std::set<std::string> made_;       ///< directories
+  std::vector<std::string> unlike_;  ///< of them those that are not what they were
 };
 
 }  // namespace
 
-Result<std::vector<FileChanged>> commit_changes(const contract::Context& context,
-                                                const Place& place,
-                                                const std::vector<FileChange>& changes,
-                                                const std::function<void()>& meanwhile) {
-  return Changer(context, place, changes).run(meanwhile);
+Result<Committed> commit_changes(const contract::Context& context, const Place& place,
+                                 const std::vector<FileChange>& changes,
+                                 std::vector<GoneDirectory> bring_back,
+                                 const std::function<void()>& meanwhile) {
+  return Changer(context, place, changes).run(std::move(bring_back), meanwhile);
 }
 
 Result<> try_changes(const contract::Context& context, const Place& place,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bawn/files/place.hpp"
+#include "directories.hpp"
 #include "load.hpp"
 
 #include <cstdint>
@@ -38,23 +39,34 @@ struct FileChanged {
   bool owner_kept = true;
   bool attributes_kept = true;
   bool durable = true;
-  int parents_made = 0;
+  int parents_made = 0;  ///< directories above `target` that were made
+};
+
+/// What commit_changes() did.
+struct Committed {
+  std::vector<FileChanged> files;  ///< in the order of the changes
+  std::vector<GoneDirectory> directories_gone;
+  std::vector<std::string>
+      directories_unlike;  ///< that came back with another owner, group or mode
 };
 
 /// Writes all new contents beside their places first, then puts them there one by one, each only if
 /// its file is still the one that was read. Where only a mode or a name changes, the file itself
 /// stays. When one step fails those before it are taken back: the very files that were there get
-/// their names again, and directories that were made go.
+/// their names again, and directories that were made go. `bring_back` are directories that are
+/// made first, where they are missing.
 ///
-/// `meanwhile` is called when the new contents are on their way to the disk and no name has changed
-/// yet: what else a change costs is done while the disk works.
+/// `meanwhile` is called when the new contents are on their way to the disk, at once or, where
+/// there is much to do, from another thread beside the changes of names, which it must not touch:
+/// what else a change costs is done while the disk works. It has ended when this returns; an
+/// exception that it lets out is let out here, and the changes may have been made then.
 ///
 /// Errors: those of the agent, explained, naming the path; when taking back failed as well, the
 /// sentence says what is where.
 /// Blocking: the disk; everything is synced.
-[[nodiscard]] Result<std::vector<FileChanged>> commit_changes(
+[[nodiscard]] Result<Committed> commit_changes(
     const contract::Context& context, const Place& place, const std::vector<FileChange>& changes,
-    const std::function<void()>& meanwhile = [] {});
+    std::vector<GoneDirectory> bring_back = {}, const std::function<void()>& meanwhile = [] {});
 
 /// Whether commit_changes() would be refused, found out without touching anything.
 ///

@@ -68,7 +68,7 @@ std::string left_behind(const Place& place, const Journal::Step& step) {
             return shown_path(place, done.path) + " has the new mode";
           },
           [&](const Journal::DirectoryGone& done) {
-            return "the directory " + shown_path(place, done.path) + " is gone";
+            return "the directory " + shown_path(place, done.directory.path) + " is gone";
           }},
       step);
 }
@@ -156,13 +156,7 @@ Result<> Journal::undo(const contract::Context& context, Step& step) const {
                    return {};
                  },
                  [&](DirectoryGone& done) -> Result<> {
-                   using Links = sandbox::FileAgent::Links;
-                   const auto now = files.status(context, done.path, Links::Keep);
-                   if (now && now->type == sandbox::FileType::Directory) {
-                     return {};
-                   }
-                   (void)BAWN_TRY(files.make_directory(context, done.path, {.parents = true}));
-                   (void)BAWN_TRY(files.set_mode(context, done.path, done.mode));
+                   (void)BAWN_TRY(make_again(context, place_, done.directory));
                    return {};
                  }},
       step);

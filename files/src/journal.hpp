@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bawn/files/place.hpp"
+#include "directories.hpp"
 #include "load.hpp"
 
 #include <memory>
@@ -48,8 +49,7 @@ class Journal {
     std::uint32_t mode;  ///< that it had
   };
   struct DirectoryGone {
-    std::string path;
-    std::uint32_t mode;  ///< that it had
+    GoneDirectory directory;
   };
   using Step = std::variant<Replaced, Made, Removed, Renamed, Moded, DirectoryGone>;
 

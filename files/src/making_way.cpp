@@ -144,22 +144,26 @@ Result<std::unique_ptr<sandbox::KeptFile>> MakingWay::displace(const contract::C
   return std::make_unique<DisplacedFile>(place.files, change.path, hidden, change.before->status);
 }
 
-Result<> MakingWay::remove_emptied(const contract::Context& context, const Place& place,
-                                   Journal& journal) const {
+Result<std::vector<GoneDirectory>> MakingWay::remove_emptied(const contract::Context& context,
+                                                             const Place& place,
+                                                             Journal& journal) const {
+  std::vector<GoneDirectory> gone;
   for (const std::string& directory : emptied()) {
     const auto status = place.files->status(context, directory, FileAgent::Links::Keep);
     if (!status || status->type != sandbox::FileType::Directory) {
       continue;
     }
     // Known before: when the agent is ended over it, it may be gone.
-    journal.add(Journal::DirectoryGone{directory, status->mode & 0777U});
+    journal.add(Journal::DirectoryGone{{directory, *status}});
     if (auto removed = place.files->remove_directory(context, directory); !removed) {
       const auto* const failure = removed.error().find<sandbox::FileFailure>();
-      return failure != nullptr && failure->errnum == ENOTEMPTY ? holds_more(place, directory)
-                                                                : std::move(removed);
+      return failure != nullptr && failure->errnum == ENOTEMPTY
+                 ? holds_more(place, directory)
+                 : std::unexpected(std::move(removed).error());
     }
+    gone.push_back({directory, *status});
   }
-  return {};
+  return gone;
 }
 
 void MakingWay::expect_directories(Journal& journal) const {

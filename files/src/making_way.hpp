@@ -36,9 +36,11 @@ class MakingWay {
       const contract::Context& context, const Place& place, const FileChange& change) const;
   /// Removes the directories that stand where files are to be, once those in them are gone.
   ///
+  /// Returns those that went.
   /// Errors: InvalidArgument for one that holds something else; the agent's.
-  [[nodiscard]] Result<> remove_emptied(const contract::Context& context, const Place& place,
-                                        Journal& journal) const;
+  [[nodiscard]] Result<std::vector<GoneDirectory>> remove_emptied(const contract::Context& context,
+                                                                  const Place& place,
+                                                                  Journal& journal) const;
   /// Tells the journal of the directories that will be made where files went first: they must go
   /// for those files to come back, also when nobody lived to say that they were made.
   void expect_directories(Journal& journal) const;

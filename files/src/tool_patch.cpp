@@ -83,7 +83,7 @@ constexpr const char* kDescription =
     "git's "
     "unified diff (renames, copies, modes, new and deleted files) and the marked form (*** Begin "
     "Patch), which needs no line numbers. Hunks that fit elsewhere report their offset; fuzz only "
-    "when asked for. undo_change takes it back.";
+    "when asked for. Directories that it leaves empty go. undo_change takes it back.";
 
 /// Relative paths stay below the directory. Where absolute ones of the marked form may lead is for
 /// the wall to decide, as for every other tool.
@@ -151,6 +151,11 @@ class PatchCall {
     return whole.starts_with(top) && whole.size() > top.size() ? whole.substr(top.size()) : whole;
   }
 
+  /// How many directories lie between a path and the patch's directory, outside of which none go.
+  [[nodiscard]] static int levels_below_directory(const std::string& path) {
+    return path.starts_with('/') ? 0 : static_cast<int>(std::ranges::count(path, '/'));
+  }
+
   /// Whether the patch itself makes way for this path: it removes a file above it, or those below
   /// it.
   [[nodiscard]] bool makes_way(const std::string& path) const {
@@ -211,6 +216,9 @@ class PatchCall {
                             : mode;
         }
         change.make_parents = true;
+      }
+      if (!change.after || change.from) {
+        change.drop_parents = levels_below_directory(source);
       }
       changes.push_back(std::move(change));
     }

@@ -225,13 +225,14 @@ std::vector<std::string> ToolSupport::resources_of_change(std::string_view args)
 
 Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const Place& place,
                                         const std::string& tool, std::vector<FileChange> changes,
-                                        const std::string& unseen) const {
+                                        const std::string& unseen,
+                                        std::vector<GoneDirectory> bring_back) const {
   const bool whole = unseen.empty();
   ChangeEntry entry;
   std::vector<FileChange> real = real_changes(std::move(changes), whole, entry);
   std::vector<Compared> compared;
   std::optional<UndoStore::Stored> stored;
-  const auto changed = BAWN_TRY(commit_changes(context, place, real, [&] {
+  auto committed = BAWN_TRY(commit_changes(context, place, real, std::move(bring_back), [&] {
     std::vector<std::string_view> contents;
     for (const FileChange& change : real) {
       compared.push_back(compare(place, change, whole));
@@ -242,15 +243,25 @@ Result<ChangeEntry> ToolSupport::change(const contract::Context& context, const 
       stored = undo_->store(contents);
     }
   }));
-  UndoChange undo{.call = {}, .session = place.key, .tool = tool, .files = {}};
+  UndoChange undo{.call = {},
+                  .session = place.key,
+                  .tool = tool,
+                  .files = {},
+                  .directories = std::move(committed.directories_gone)};
   for (std::size_t i = 0; i < real.size(); ++i) {
     if (tool == "write_file" && !compared[i].style.empty()) {
       entry.notes.push_back(fmt::format("{}: {}; encoding and line_ending \"keep\" keep them",
                                         shown_path(place, real[i].path), compared[i].style));
     }
-    entry.files.push_back(describe_change(real[i], changed[i], std::move(compared[i])));
-    add_notes(entry.notes, shown_path(place, real[i].path), real[i], changed[i]);
-    undo.files.push_back(undo_of(real[i], changed[i], entry.files.back()));
+    const FileChanged& changed = committed.files[i];
+    entry.files.push_back(describe_change(real[i], changed, std::move(compared[i])));
+    add_notes(entry.notes, shown_path(place, real[i].path), real[i], changed);
+    undo.files.push_back(undo_of(real[i], changed, entry.files.back()));
+  }
+  for (const std::string& path : committed.directories_unlike) {
+    entry.notes.push_back(shown_path(place, path) +
+                          ": the directory is a new one and could not get the old one's owner, "
+                          "group or special bits");
   }
   if (stored) {
     entry.call = undo_->keep(*std::move(stored), std::move(undo));

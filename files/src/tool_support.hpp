@@ -99,10 +99,12 @@ class ToolSupport {
   [[nodiscard]] std::vector<std::string> resources_of_change(std::string_view args) const;
 
   /// Makes the changes, keeps what undo needs, and describes them. `unseen` says why the old bytes
-  /// were not read: then there is no undo. A change to what is there already is none.
+  /// were not read: then there is no undo. A change to what is there already is none. `bring_back`
+  /// as of commit_changes().
   [[nodiscard]] Result<ChangeEntry> change(const contract::Context& context, const Place& place,
                                            const std::string& tool, std::vector<FileChange> changes,
-                                           const std::string& unseen = {}) const;
+                                           const std::string& unseen = {},
+                                           std::vector<GoneDirectory> bring_back = {}) const;
 
   /// What change() would do, or why it would be refused; changes nothing.
   [[nodiscard]] Result<ChangeEntry> forecast(const contract::Context& context, const Place& place,

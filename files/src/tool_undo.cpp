@@ -166,7 +166,8 @@ contract::Outcome undo_change(const ToolSupport& support, const contract::Contex
     for (auto file = kept.files.rbegin(); file != kept.files.rend(); ++file) {
       changes.push_back(BAWN_TRY(reversal.of(std::move(*file))));
     }
-    auto entry = BAWN_TRY(support.change(context, *place, "undo_change", std::move(changes)));
+    auto entry = BAWN_TRY(support.change(context, *place, "undo_change", std::move(changes), {},
+                                         std::move(kept.directories)));
     for (std::string& note : reversal.take_notes()) {
       entry.notes.push_back(std::move(note));
     }

@@ -4,6 +4,7 @@
 
 #include "bawn/contract/error.hpp"
 #include "bawn/os/unique_fd.hpp"
+#include "directories.hpp"
 #include "load.hpp"
 
 #include <cstddef>
@@ -39,6 +40,7 @@ struct UndoChange {
   std::string session;
   std::string tool;
   std::vector<UndoFile> files;
+  std::vector<GoneDirectory> directories{};  ///< that it took away
 };
 
 /// Keeps changes of all sessions up to a number and a size, and drops the oldest first. The bytes

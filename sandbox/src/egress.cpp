@@ -1,9 +1,9 @@
 #include "bawn/sandbox/egress.hpp"
 
+#include "bawn/os/library_thread.hpp"
 #include "bawn/sandbox/plan.hpp"
 #include "net/loop.hpp"
 #include "net/supervisor.hpp"
-#include "os/library_thread.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

@@ -147,7 +147,9 @@ class PooledFileAgent final : public FileAgent {
   [[nodiscard]] Result<int> make_directory(const Context& context, const std::string& path,
                                            const DirectoryOptions& options) override {
     wire::Writer head;
-    head.u32(options.mode).u32(options.parents ? 1 : 0);
+    head.u32(options.mode)
+        .u32((options.parents ? file_wire::kParents : 0U) |
+             (options.exact ? file_wire::kExactMode : 0U));
     const FileReply reply =
         BAWN_TRY(ask_about(context, {Op::MakeDirectory, path, true}, std::move(head)));
     return believe(read_count(reply.payload));

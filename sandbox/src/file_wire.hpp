@@ -37,7 +37,7 @@ enum class Op : std::uint32_t {
   Remove,    ///< condition, path
   RemoveDirectory,  ///< path
   Rename,           ///< condition on the first, condition on the second, two paths
-  MakeDirectory,    ///< u32 mode, u32 parents, path -> u32 how many were made
+  MakeDirectory,    ///< u32 mode, u32 DirectoryFlag, path -> u32 how many were made
   SetMode,          ///< u32 mode, path -> status
   SetAside,         ///< condition, text hidden, path -> text target: takes a file from its name
   PutBack,    ///< condition, u64 device, inode, text hidden, target: gives that file its name again
@@ -45,6 +45,11 @@ enum class Op : std::uint32_t {
   TryRemove,  ///< path: would Remove or SetAside be?
   TryRename,  ///< path: would Rename of or to this name be?
   TrySetMode,  ///< path: would SetMode be?
+};
+
+enum DirectoryFlag : std::uint32_t {
+  kParents = 1U << 0U,
+  kExactMode = 1U << 1U,
 };
 
 enum class Answer : std::uint32_t {

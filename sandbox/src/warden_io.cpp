@@ -1,5 +1,5 @@
 // The one thread of a process that reads all wardens' streams.
-#include "os/library_thread.hpp"
+#include "bawn/os/library_thread.hpp"
 #include "warden_link.hpp"
 
 #include <sys/epoll.h>

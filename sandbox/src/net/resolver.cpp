@@ -1,5 +1,5 @@
+#include "bawn/os/library_thread.hpp"
 #include "loop.hpp"
-#include "os/library_thread.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>

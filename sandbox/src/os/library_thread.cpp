@@ -1,4 +1,4 @@
-#include "library_thread.hpp"
+#include "bawn/os/library_thread.hpp"
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 #include "bawn/os/spawn.hpp"
 
-#include "library_thread.hpp"
+#include "bawn/os/library_thread.hpp"
 
 #include <fmt/format.h>
 

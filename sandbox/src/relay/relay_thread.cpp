@@ -1,5 +1,5 @@
 // The thread of one relay: reads the pipe, moves the streams, and lets held events happen.
-#include "os/library_thread.hpp"
+#include "bawn/os/library_thread.hpp"
 #include "relay_link.hpp"
 
 #include <fmt/format.h>

@@ -121,9 +121,16 @@ Problem open_nearest(const char* path, Held& directory, const char*& rest) noexc
 Problem find_place(const char* path, Last last, Place& place) noexcept;
 /// Looks again what is there.
 Problem look_again(Place& place) noexcept;
+/// The mode of a new directory.
+struct DirectoryMode {
+  mode_t mode = 0777;  ///< permissions and the sticky bit
+  bool exact = false;  ///< the umask does not narrow it
+};
+/// mkdirat(2).
+int make_one(int parent, const char* name, DirectoryMode mode) noexcept;
 /// Makes what is missing of a directory's path and counts it; all but the last get 0777 less the
 /// umask. After a failure nothing that it made is left.
-Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noexcept;
+Problem make_directories(const char* path, DirectoryMode mode, std::uint32_t& made) noexcept;
 /// Removes the last `count` directories of a path where they are empty.
 void remove_directories(const char* path, std::uint32_t count) noexcept;
 /// The path without slashes at its end, which a directory may have; both may be one.

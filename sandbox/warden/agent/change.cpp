@@ -85,17 +85,18 @@ Problem rename_file(Request& request, Reply& /*reply*/) noexcept {
 }
 
 Problem make_directory(Request& request, Reply& reply) noexcept {
-  const mode_t mode = request.in.u32() & 0777U;
-  const bool parents = request.in.u32() != 0;
+  const mode_t bits = request.in.u32() & (0777U | S_ISVTX);
+  const std::uint32_t flags = request.in.u32();
+  const DirectoryMode mode{.mode = bits, .exact = (flags & file_wire::kExactMode) != 0};
   const char* const path = request.in.text();
   std::uint32_t made = 0;
   Problem problem;
-  if (parents) {
+  if ((flags & file_wire::kParents) != 0) {
     problem = make_directories(path, mode, made);
   } else {
     Place place;
     problem = find_name(path, Reach::Below, place);
-    if (!problem.failed() && mkdirat(place.parent.get(), place.name, mode) != 0) {
+    if (!problem.failed() && make_one(place.parent.get(), place.name, mode) != 0) {
       problem = failed_call("mkdirat");
       problem.kind = problem.errnum == EEXIST ? FailureKind::Exists : problem.kind;
     }

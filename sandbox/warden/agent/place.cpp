@@ -155,7 +155,19 @@ void remove_directories(const char* path, std::uint32_t count) noexcept {
   }
 }
 
-Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noexcept {
+int make_one(int parent, const char* name, DirectoryMode mode) noexcept {
+  if (!mode.exact) {
+    return mkdirat(parent, name, mode.mode);
+  }
+  // Not mkdirat(2) and fchmod(2): that one takes away the set-group-ID bit that a directory
+  // inherits, and the filter refuses to set it.
+  const mode_t mask = umask(0);
+  const int made = mkdirat(parent, name, mode.mode);
+  (void)umask(mask);
+  return made;
+}
+
+Problem make_directories(const char* path, DirectoryMode mode, std::uint32_t& made) noexcept {
   // With a slash behind each name, `done` below holds one byte more than the path.
   char done[kMaxPath];
   if (strlen(path) + 2 > sizeof done) {
@@ -184,7 +196,7 @@ Problem make_directories(const char* path, mode_t mode, std::uint32_t& made) noe
     const char* const name = done + length;
     rest += size;
     rest += strspn(rest, "/");
-    if (mkdirat(directory.get(), name, *rest == '\0' ? mode : 0777) == 0) {
+    if (make_one(directory.get(), name, *rest == '\0' ? mode : DirectoryMode{.mode = 0777}) == 0) {
       ++made;
     } else if (errno != EEXIST) {
       problem = failed_call("mkdirat");

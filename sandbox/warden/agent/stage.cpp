@@ -29,7 +29,7 @@ Problem find_target(const char* path, bool make_parents, Place& place,
     char directory[kMaxPath];
     strcpy(directory, place.path);
     *strrchr(directory, '/') = '\0';
-    problem = make_directories(directory, 0777, made);
+    problem = make_directories(directory, {.mode = 0777}, made);
     problem = problem.failed() ? problem : find_place(path, Last::Follow, place);
   }
   if (!problem.failed() && place.present) {

@@ -157,6 +157,8 @@ TEST_P(FileAgentTest, RemovesRenamesAndMakesDirectories) {
   EXPECT_EQ(*files_->make_directory(now_, in("x/y/"), {.parents = true}), 2);
   EXPECT_EQ(*files_->make_directory(now_, in("x/y"), {.parents = true}), 0);
   EXPECT_EQ(kind_of(files_->make_directory(now_, in("x/y"), {}).error()), Kind::Exists);
+  EXPECT_EQ(*files_->make_directory(now_, in("x/open"), {.mode = 01777, .exact = true}), 1);
+  EXPECT_EQ(files_->status(now_, in("x/open"), FileAgent::Links::Keep)->mode, 01777U);
   EXPECT_EQ(errno_of(files_->remove_directory(now_, in("x")).error()), ENOTEMPTY);
   EXPECT_TRUE(files_->remove_directory(now_, in("x/y")));
   EXPECT_EQ(kind_of(files_->remove_file(now_, in("x"), {}).error()), Kind::Directory);

@@ -2,11 +2,15 @@
 /// What a patch does to the files themselves: which of them stay the same ones, and that a patch
 /// which fails leaves every one as it was.
 #include "bawn/os/unique_fd.hpp"
+#include "git_repository.hpp"
 #include "tool_fixture.hpp"
 
 #include <fcntl.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <map>
 
 namespace bawn::test {
 namespace {
@@ -177,6 +181,109 @@ TEST_F(PatchedFiles, FilesBecomeDirectoriesAndDirectoriesFiles) {
       server_->put("d/e/y", "y\n", 0600);
     }
   }
+}
+
+TEST_F(PatchedFiles, DirectoriesThatAPatchLeavesEmptyGoAndComeBackWithTheirModes) {
+  server_->put("a/b/c/gone", "x\n");
+  server_->put("a/b/moved", "m\n");
+  server_->put("keep/gone", "x\n");
+  server_->put("keep/stays", "s\n");
+  server_->put("shared/sub/gone", "x\n");
+  server_->put("shared/stays", "s\n");
+  ASSERT_EQ(::chmod(server_->in("a/b/c").c_str(), 01770), 0);
+  ASSERT_EQ(::chmod(server_->in("a").c_str(), 0700), 0);
+  ASSERT_EQ(::chmod(server_->in("shared").c_str(), 02775), 0);
+  ASSERT_EQ(::chmod(server_->in("shared/sub").c_str(), 02775), 0);
+  const std::vector<std::string> before = names();
+  std::string text =
+      "diff --git a/a/b/moved b/moved\nsimilarity index 100%\nrename from a/b/moved\n"
+      "rename to moved\n";
+  for (const std::string name : {"a/b/c/gone", "keep/gone", "shared/sub/gone"}) {
+    text += "diff --git a/" + name + " b/" + name + "\ndeleted file mode 100644\n--- a/" + name +
+            "\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
+  }
+  std::string call = changes("apply_patch", Json{{"patch", text}});
+  const std::vector<std::string> patched = names();
+  EXPECT_THAT(patched, ElementsAre("keep", "keep/stays", "moved", "shared", "shared/stays"));
+  for (int round = 0; round < 2; ++round) {
+    call = changes("undo_change", Json{{"call", call}});
+    EXPECT_EQ(names(), before);
+    EXPECT_EQ(mode_of("a"), 0700U);
+    EXPECT_EQ(mode_of("a/b"), 0755U);
+    EXPECT_EQ(mode_of("a/b/c"), 01770U);
+    EXPECT_EQ(mode_of("shared/sub"), 02775U) << "the bit is inherited";
+    call = changes("undo_change", Json{{"call", call}});
+    EXPECT_EQ(names(), patched);
+  }
+}
+
+TEST_F(PatchedFiles, ADirectoryThatBecameAFileComesBackWithItsMode) {
+  server_->put("d/x", "x\n");
+  ASSERT_EQ(::chmod(server_->in("d").c_str(), 01750), 0);
+  const std::string call = changes(
+      "apply_patch", Json{{"patch",
+                           "diff --git a/d/x b/d/x\ndeleted file mode 100644\n--- a/d/x\n"
+                           "+++ /dev/null\n@@ -1 +0,0 @@\n-x\ndiff --git a/d b/d\n"
+                           "new file mode 100644\n--- /dev/null\n+++ b/d\n@@ -0,0 +1 @@\n+d\n"}});
+  EXPECT_EQ(content("d"), "d\n");
+  works("undo_change", Json{{"call", call}});
+  EXPECT_EQ(content("d/x"), "x\n");
+  EXPECT_EQ(mode_of("d"), 01750U);
+}
+
+TEST_F(PatchedFiles, EmptiedDirectoriesOutsideThePatchsOwnStay) {
+  server_->put("top/inner/gone", "x\n");
+  works("apply_patch", Json{{"directory", "top/inner"},
+                            {"patch", "*** Begin Patch\n*** Delete File: gone\n*** End Patch\n"}});
+  EXPECT_THAT(names(), ElementsAre("top", "top/inner"));
+  server_->put("real/dir/gone", "x\n");
+  fs::create_directory_symlink("real/dir", server_->in("link"));
+  patch("*** Begin Patch\n*** Delete File: link/gone\n*** End Patch\n");
+  EXPECT_THAT(names(), ElementsAre("link", "real", "real/dir", "top", "top/inner"))
+      << "a link is no directory that the patch emptied, and what it leads to is elsewhere";
+}
+
+/// Type, the owner's right to execute, and content of all below a directory.
+std::map<std::string, std::string> tree_of(const fs::path& root) {
+  std::map<std::string, std::string> tree;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    const bool runs = (entry.status().permissions() & fs::perms::owner_exec) != fs::perms::none;
+    tree[entry.path().lexically_relative(root)] =
+        entry.is_directory() ? "directory" : (runs ? "755 " : "644 ") + read_file(entry.path());
+  }
+  return tree;
+}
+
+TEST_F(PatchedFiles, LeaveTheDirectoriesThatGitLeaves) {
+  BAWN_REQUIRE("git");
+  const RandomHistory history(31, 40);
+  const GitRepository repository(history.directory());
+  const TempDir scratch;
+  const GitRepository by_git(scratch.path());
+  std::string from = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";  // git's empty tree
+  const std::vector<std::string> commits = repository.commits();
+  int emptied = 0;
+  std::size_t refused = 0;
+  for (auto to = commits.rbegin(); to != commits.rend(); from = *to++) {
+    const auto before = tree_of(scratch.path());
+    std::string diff = repository.git({"diff", "-M", from, *to}).value_or("");
+    if (diff.empty()) {
+      continue;
+    }
+    if (server_->call("apply_patch", Json{{"patch", diff}}).failed) {
+      ++refused;  // a rename into or out of what the same patch turns from file to directory
+      diff = repository.git({"diff", "--no-renames", from, *to}).value_or("");
+      works("apply_patch", Json{{"patch", diff}});
+    }
+    ASSERT_TRUE(by_git.git({"apply", "--whitespace=nowarn", "-"}, diff)) << diff;
+    const auto after = tree_of(scratch.path());
+    ASSERT_EQ(tree_of(server_->in("")), after) << diff;
+    emptied += std::ranges::any_of(before, [&](const auto& entry) {
+      return entry.second == "directory" && !after.contains(entry.first);
+    });
+  }
+  EXPECT_GE(emptied, 1);
+  EXPECT_LT(refused, commits.size() / 2);
 }
 
 TEST_F(PatchedFiles, WhatIsRefusedBehindEmptiedDirectoriesIsRefusedBeforeTheyGo) {

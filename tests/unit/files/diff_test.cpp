@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <random>
 
 namespace bawn::files {
@@ -48,6 +49,23 @@ TEST(Diff, IsTheUsualUnifiedForm) {
   EXPECT_EQ(unified_diff("a", "b", "", "x").text,
             "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n");
   EXPECT_EQ(unified_diff("a", "b", "same\n", "same\n").text, "");
+}
+
+TEST(Diff, LinesThatWereChosenToCollideAreReplacedWholeInBoundedTime) {
+  constexpr std::size_t kLines = 400;
+  std::vector<std::string> texts;
+  for (int i = 0; texts.size() < kLines; ++i) {
+    std::string line = std::to_string(i) + "\n";
+    if (std::hash<std::string_view>()(line) % 1024 == 7) {
+      texts.push_back(std::move(line));
+    }
+  }
+  const std::vector<std::string_view> before(texts.begin(), texts.begin() + kLines / 2);
+  const std::vector<std::string_view> after(texts.begin() + kLines / 2, texts.end());
+  EXPECT_EQ(diff_lines(before, after), (std::vector<Change>{{0, kLines / 2, 0, kLines / 2}}));
+  std::vector<std::string_view> more(texts.begin(), texts.end());
+  std::vector<std::string_view> turned(more.rbegin(), more.rend());
+  EXPECT_EQ(diff_lines(more, turned), (std::vector<Change>{{0, kLines, 0, kLines}}));
 }
 
 TEST(Diff, LeadsFromOneTextToTheOtherAndItsOwnPatchApplies) {

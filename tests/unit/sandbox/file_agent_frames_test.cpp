@@ -115,7 +115,7 @@ class FileAgentFramesTest : public testing::Test {
         out.u32(random() % 8).u32(random()).u32(random() % 4).text(".hidden");
         break;
       case Op::MakeDirectory:
-        out.u32(random()).u32(random() % 2);
+        out.u32(random()).u32(random() % 4);
         break;
       case Op::Rename:
         out.u32(random() % 2).text(path());
@@ -132,6 +132,10 @@ class FileAgentFramesTest : public testing::Test {
       case Op::Open:
       case Op::ReadLink:
       case Op::RemoveDirectory:
+      case Op::TryWrite:
+      case Op::TryRemove:
+      case Op::TryRename:
+      case Op::TrySetMode:
         break;
     }
     return out.text(path()).data();

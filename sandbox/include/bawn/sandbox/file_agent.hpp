@@ -274,8 +274,9 @@ class FileAgent {
                                         const Condition& source = {}) = 0;
 
   struct DirectoryOptions {
-    std::uint32_t mode = 0777;  ///< less the umask
+    std::uint32_t mode = 0777;  ///< less the umask; of bits beyond 0777 only the sticky one is set
     bool parents = false;       ///< make missing ones on the way; an existing one is no error then
+    bool exact = false;         ///< the umask does not narrow `mode` (it does for those on the way)
   };
   /// Makes a directory and returns how many were made: the last ones of the path.
   [[nodiscard]] virtual Result<int> make_directory(const contract::Context& context,
