@@ -54,6 +54,18 @@ Result<> check_session_name(const std::string& name) {
 
 namespace {
 
+template <class What>
+class AtEnd {
+ public:
+  explicit AtEnd(What what) : what_(std::move(what)) {}
+  ~AtEnd() { what_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  What what_;
+};
+
 SessionConfig with_spool(SessionConfig config, const PoolLimits& limits) {
   config.spool = std::make_shared<SpoolBudget>(limits.spool_bytes);
   return config;
@@ -120,6 +132,12 @@ Result<std::shared_ptr<Session>> SessionPool::get(const std::string& name) {
   if (auto found = BAWN_TRY(find_or_reserve(name))) {
     return found;
   }
+  // Also where there is no memory to start it: others wait for the name.
+  const AtEnd reserved([&] {
+    const std::lock_guard lock(mutex_);
+    starting_.erase(name);
+    started_.notify_all();
+  });
   SessionConfig config = config_;
   config.name = name;
   auto session = start(std::move(config));
@@ -130,8 +148,6 @@ Result<std::shared_ptr<Session>> SessionPool::get(const std::string& name) {
     if (session && !closed) {
       sessions_[name] = *session;
     }
-    starting_.erase(name);
-    started_.notify_all();
   }
   if (session && closed) {
     (*session)->close();
@@ -157,13 +173,16 @@ Result<std::shared_ptr<Session>> SessionPool::start_apart(sandbox::Policy policy
     }
     ++starting_apart_;
   }
+  const AtEnd reserved([&] {
+    const std::lock_guard lock(mutex_);
+    --starting_apart_;
+    started_.notify_all();
+  });
   SessionConfig config = config_;
   config.name = "once";
   config.policy = std::move(policy);
   auto session = start(std::move(config));
   const std::lock_guard lock(mutex_);
-  --starting_apart_;
-  started_.notify_all();
   if (session && closed_) {
     return contract::fail(ErrorCode::Closed, "the server is closing");
   }

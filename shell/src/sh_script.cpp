@@ -13,6 +13,8 @@ namespace {
 // that does not come to its end, exec(1) and SIGKILL leave no state, and the server goes on with
 // the one from before.
 //
+//   - The caller takes the status, before anything is traced: dash and ash spoil it there, since at
+//     the end of a file they cannot parse a PS4 with "$(".
 //   - The text's own functions may have names of builtins; special builtins cannot be redefined,
 //     and `unset` is one.
 //   - The options are printed, and then taken back: with errexit, nounset or xtrace the rest would
@@ -24,7 +26,6 @@ namespace {
 //     the aliases quotes its command words, which keeps them from being aliases.
 constexpr std::string_view kEnd = R"sh(
 __b_end() {
-  __b_seen=$?
   case $__b_done in 1) return "$__b_status" ;; esac
   __b_status=$__b_seen __b_done=1
   trap '' XFSZ
@@ -54,7 +55,7 @@ __b_end() {
 }
 )sh";
 
-constexpr std::string_view kNoEnd = "__b_end() { __b_status=$?; }\n";
+constexpr std::string_view kNoEnd = "__b_end() { __b_status=$__b_seen; }\n";
 
 std::string end_function(const ShScript& script) {
   if (script.left_behind.empty()) {
@@ -114,7 +115,7 @@ std::string sh_script(const ShScript& script, const ShState* state) {
   std::string text = "__b_done= __b_began= __b_missing= __b_status=0\n";
   text += end_function(script);
   text += fmt::format("__b_last() {{ return {}; }}\n", exits_on_error ? 0 : script.last_status);
-  text += "trap '{ __b_end; } 2>/dev/null' EXIT\ntrap 'exit 130' INT\n";
+  text += "trap '{ __b_seen=$?; __b_end; } 2>/dev/null' EXIT\ntrap 'exit 130' INT\n";
   // Behind the trap: a state that ends the shell is told from a text that does by __b_began.
   if (state != nullptr) {
     text += first_part(*state, script.refuge);
@@ -134,7 +135,7 @@ std::string sh_script(const ShScript& script, const ShState* state) {
   const std::string run =
       script.text.empty() ? std::string(":") : "\\. " + shell_quote(script.text);
   return text + fmt::format(
-                    "__b_last; {}; {{ \\__b_end; }} 2>/dev/null; "
+                    "__b_last; {}; {{ __b_seen=$?; \\__b_end; }} 2>/dev/null; "
                     "\\exit \"$__b_status\"\n",
                     run);
 }

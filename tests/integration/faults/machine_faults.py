@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A machine that is short of something: a disk that refuses, no forks, no time, few numbers.
+"""A machine that is short of something: a disk that refuses, no forks, no memory, no time, few numbers.
 
 Usage: machine_faults.py BAWN [NAME] [ODD_MACHINE]     without a name: the names; the last is a library
 """
 import errno
 import mmap
 import os
+import resource
 import shlex
 import shutil
 import struct
@@ -14,8 +15,8 @@ import sys
 
 sys.dont_write_bytecode = True  # nothing is left in the checkout
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/python"))
-from bawn_server import Server  # noqa: E402
-from looks import SKIPPED, check, ends_well, kill, main, records, running, traced  # noqa: E402
+from bawn_server import DEADLINE, Gone, Server  # noqa: E402
+from looks import SKIPPED, all_gone, check, ends_well, kill, main, records, running, traced  # noqa: E402
 
 DAY = 86400
 
@@ -198,6 +199,36 @@ def no_forks(program, root):
     check(server.bash("echo on", session="new")["stdout"] == "on\n", "and new sessions")
     kill_in(server, call, "other")
     ends_well(server)
+
+
+def no_memory(program, root):
+    """Little or no address space beyond what it has: the server answers or ends, and ends when its client is gone."""
+    for room in (0, 256 << 10, 1 << 20, 3 << 20, 4 << 20):
+        server = Server(program, root)
+        running(server, "echo up; sleep 600", session="other")
+        family = server.family()
+        with open(f"/proc/{server.pid}/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.prlimit(server.pid, resource.RLIMIT_AS, (used + room, resource.RLIM_INFINITY))
+        answers = 0
+        try:
+            for i in range(20):
+                for tool, arguments in (("bash", {"command": ": " + "x" * (20_000 * i)}),
+                                        ("exec", {"argv": ["head", "-c", str(400_000 * (i % 7)), "/dev/zero"]}),
+                                        ("bash_output", {}),
+                                        ("bash", {"command": "head -c 3000000 /dev/zero", "background": True})):
+                    server.wait(server.start(tool, **arguments))
+                    answers += 1
+        except Gone:
+            pass  # then all is lost at once, and nobody waits
+        family += server.family()
+        try:
+            server.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        status = server.process.wait(DEADLINE)
+        print(f"{room >> 10} KiB: {answers} answers, then status {status}")
+        all_gone(family)
 
 
 def kill_in(server, call, session):
