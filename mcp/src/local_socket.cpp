@@ -24,20 +24,17 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);  // NOLINT: how the socket API wants it
 }
 
-/// Holds a directory against others that begin to listen in it. Bounded: who may read a directory
-/// may also lock it, for as long as he likes.
-Result<UniqueFd> lock_directory(const std::string& path) {
+/// Holds a directory against others that begin to listen in it. None where it cannot be had: only
+/// who may read a directory can lock it, and whoever may can also keep the lock.
+UniqueFd lock_directory(const std::string& path) {
   constexpr int kTries = 100;
   constexpr int kPauseMs = 20;
   const auto slash = path.find_last_of('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   UniqueFd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!lock) {
-    return std::unexpected(Error::from_errno(errno, "open", "listening in " + folder));
-  }
-  for (int i = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++i) {
+  for (int i = 0; lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++i) {
     if (errno != EWOULDBLOCK || i == kTries) {
-      return std::unexpected(Error::from_errno(errno, "flock", "listening in " + folder));
+      return {};
     }
     ::poll(nullptr, 0, kPauseMs);
   }
@@ -89,12 +86,21 @@ Result<LocalSocket> LocalSocket::listen(const std::string& path) {
   // Between bind() and listen() a socket looks like a dead one, which a second server would remove.
   // Renaming one that listens already is no way: the kernel goes on to list it by the name that it
   // was bound to, and by that list sessions find the sockets to keep out of reach.
-  const UniqueFd lock = BAWN_TRY(lock_directory(path));
-  remove_dead_socket(address);
+  const UniqueFd lock = lock_directory(path);
+  if (lock) {
+    remove_dead_socket(address);
+  }
   // The file that bind() makes gets this mode: at no moment can anybody else connect.
   ::fchmod(fd.get(), S_IRUSR | S_IWUSR);
   if (::bind(fd.get(), generic(address), sizeof address) != 0) {
-    return failed("bind");
+    const bool may_be_dead = errno == EADDRINUSE && !lock;
+    return may_be_dead
+               ? std::unexpected(Error::from_errno(
+                     EADDRINUSE, "bind",
+                     "listening at " + path +
+                         " (whether anybody listens there was not looked at, because the directory "
+                         "cannot be locked: remove it if nobody does)"))
+               : failed("bind");
   }
   LocalSocket made(std::move(fd), path, inode_of(path));
   if (::listen(made.fd(), SOMAXCONN) != 0) {

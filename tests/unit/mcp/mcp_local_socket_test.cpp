@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <barrier>
@@ -96,12 +98,31 @@ TEST_F(LocalSocketTest, OfTwoThatBeginAtOnceOneCanBeReached) {
   second.join();
 }
 
-TEST_F(LocalSocketTest, SaysThatTheDirectoryIsHeld) {
+TEST_F(LocalSocketTest, ListensInADirectoryThatSomebodyHoldsButReplacesNothingThere) {
   const UniqueFd held(::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   ASSERT_EQ(::flock(held.get(), LOCK_EX), 0);
-  EXPECT_EQ(LocalSocket::listen(path_).error().errnum(), EWOULDBLOCK);
+  {
+    const auto socket = LocalSocket::listen(path_);
+    ASSERT_TRUE(socket) << socket.error().message();
+    EXPECT_EQ(connect_to(path_), 0);
+  }
+  leave_dead_socket(path_);
+  const auto refused = LocalSocket::listen(path_);
+  EXPECT_EQ(refused.error().errnum(), EADDRINUSE);
+  EXPECT_NE(refused.error().message().find("cannot be locked"), std::string::npos);
   ASSERT_EQ(::flock(held.get(), LOCK_UN), 0);
   EXPECT_TRUE(LocalSocket::listen(path_));
+}
+
+TEST_F(LocalSocketTest, ListensInADirectoryThatCannotBeRead) {
+  if (::geteuid() == 0) {
+    GTEST_SKIP() << "root reads every directory";
+  }
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0300), 0);
+  const auto socket = LocalSocket::listen(path_);
+  EXPECT_TRUE(socket) << socket.error().message();
+  EXPECT_EQ(connect_to(path_), 0);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0700), 0);
 }
 
 }  // namespace
