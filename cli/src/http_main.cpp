@@ -3,6 +3,8 @@
 /// that `bawn` stays small.
 
 #include "bawn/mcp/http.hpp"
+#include "bawn/sandbox/own_state.hpp"
+#include "bawn/sandbox/plan.hpp"
 #include "commands.hpp"
 #include "http_check.hpp"
 #include "limit_options.hpp"
@@ -17,9 +19,11 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace bawn::cli {
 namespace {
@@ -71,20 +75,48 @@ Result<> read_address(const std::string& text, mcp::HttpOptions& http) {
   return {};
 }
 
-/// Where commands reach this server and need no token, one of them could be the client that is
-/// asked whether it may have more.
-Result<> ask_no_commands(Options& options) {
+/// Without tokens whoever reaches the address is a client: another user of this machine, or a
+/// command of this or another wall, could be the one that is asked whether it may have more.
+void ask_no_strangers(Options& options) {
   if (!options.http.unix_path.empty() || !options.http.tokens.empty() ||
       options.wall.grant != "ask") {
+    return;
+  }
+  options.wall.grant = "never";
+  std::fputs(
+      "bawn-http: calls that ask for more are declined, because without tokens anybody here could "
+      "answer for the user; give --token-file, or --listen unix:PATH, to have the user asked\n",
+      stderr);
+}
+
+/// Reads the tokens, and hides their file from all that will run here.
+Result<> read_tokens(Options& options) {
+  if (options.token_file.empty()) {
     return {};
   }
-  const auto chosen = BAWN_TRY(choose_policy_with_sources(options.wall));
-  if (chosen.policy.network == sandbox::Network::Full) {
-    options.wall.grant = "never";
-    std::fputs(
-        "bawn-http: calls that ask for more are declined, because commands with the full network "
-        "could answer for the user; give --token-file to have the user asked\n",
-        stderr);
+  options.http.tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
+  std::error_code failed;
+  const auto file = std::filesystem::canonical(options.token_file, failed);
+  if (failed) {
+    return std::unexpected(
+        contract::Error::from_errno(failed.value(), "realpath", options.token_file));
+  }
+  sandbox::keep_hidden(file);
+  options.token_file = file;
+  return {};
+}
+
+/// A token that commands could replace, or that a container gets mounted, is nobody's.
+Result<> check_tokens_apart(const std::string& file, const shell::SessionConfig& config) {
+  const auto place = BAWN_TRY(
+      sandbox::survey(config.policy, config.workspace, {}, sandbox::SurveyScope::MountsOnly));
+  std::vector<std::string> roots = place.writable_roots;
+  roots.push_back(place.workspace);
+  for (const std::string& root : roots) {
+    if (file.starts_with(root + "/")) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("the token file must lie outside {}, where commands work", root));
+    }
   }
   return {};
 }
@@ -98,13 +130,14 @@ Result<int> serve(Options& options) {
     BAWN_TRY(check_health(options.http.address, options.http.port));
     return 0;
   }
-  if (!options.token_file.empty()) {
-    options.http.tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
-  }
-  BAWN_TRY(ask_no_commands(options));
+  BAWN_TRY(read_tokens(options));
+  ask_no_strangers(options);
   OwnTools own = BAWN_TRY(
       make_own_tools(options.wall, options.limits,
                      options.login_environment ? LoginEnvironment::Yes : LoginEnvironment::No));
+  if (!options.token_file.empty()) {
+    BAWN_TRY(check_tokens_apart(options.token_file, own.pool->config()));
+  }
   if (!options.http.unix_path.empty()) {
     options.http.unix_path =
         BAWN_TRY(socket_path_outside(options.http.unix_path, own.pool->config()));

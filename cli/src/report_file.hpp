@@ -10,21 +10,31 @@
 
 namespace bawn::cli {
 
-/// Opened before anything starts, so that a report that cannot be written stops the run first.
+/// Opened before anything starts, so that a report that cannot be written stops the run first. It
+/// may lie where the command writes: each write gives the name to a new file, so that what the
+/// command left under it is gone.
 class ReportFile {
  public:
-  /// An empty path gives a file that ignores writes. A link or anything but a regular file is
-  /// refused.
+  /// An empty path gives a file that ignores writes. A name that is there and no regular file is
+  /// refused, a link too.
   ///
   /// Errors: InvalidArgument (no regular file), else by errno, naming the path.
   static contract::Result<ReportFile> open(const std::string& path);
 
-  /// Replaces the content by the report, one line of JSON.
-  [[nodiscard]] contract::Result<> write(const contract::Json& report);
+  [[nodiscard]] bool is_wanted() const noexcept { return directory_.is_open(); }
+
+  /// Replaces the file by the report, one line of JSON, in one step.
+  ///
+  /// Errors: Busy when the directory is not the one at that path any more; else by errno.
+  [[nodiscard]] contract::Result<> write(const contract::Json& report) const;
 
  private:
-  os::UniqueFd fd_;
+  [[nodiscard]] contract::Result<> check_directory() const;
+
+  os::UniqueFd directory_;
   std::string path_;
+  std::string folder_;  ///< as the caller wrote it
+  std::string name_;
 };
 
 }  // namespace bawn::cli

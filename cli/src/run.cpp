@@ -116,6 +116,7 @@ Result<int> run_command(const RunOptions& options) {
   request.policy = BAWN_TRY(choose_policy(options.wall));
   request.workspace = options.wall.workspace;
   BAWN_TRY(check_apart_from_state(request.workspace));
+  (void)runtime_dir();  // what is not there cannot be hidden; whether it must be, the survey says
   request.warden.fork_stub = true;
   auto report = BAWN_TRY(ReportFile::open(options.report));
 
@@ -137,10 +138,11 @@ Result<int> run_command(const RunOptions& options) {
   contract::Json told = contract::to_json(wall.warden->report());
   tell_connections(*wall.warden, told);
   tell_denials(wall, told);
-  tell_changes(wall, told);
-  if (wall.watch != nullptr || told.contains("connections")) {
-    BAWN_TRY(report.write(told));
+  if (report.is_wanted()) {
+    wall.warden->close();  // what is still there could replace the report behind us
   }
+  tell_changes(wall, told);
+  BAWN_TRY(report.write(told));
   wall.warden->abandon();
   return status;
 }

@@ -1,37 +1,20 @@
 #include "runtime_dir.hpp"
 
+#include "bawn/sandbox/own_state.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 namespace bawn::cli {
-namespace {
-
-std::string chosen_path() {
-  // NOLINTBEGIN(concurrency-mt-unsafe): read before any thread exists
-  if (const char* named = std::getenv("BAWN_RUNTIME_DIR"); named != nullptr && named[0] == '/') {
-    return named;
-  }
-  if (::geteuid() == 0) {
-    return "/run/bawn";
-  }
-  if (const char* base = std::getenv("XDG_RUNTIME_DIR"); base != nullptr && base[0] == '/') {
-    return fmt::format("{}/bawn", base);
-  }
-  // NOLINTEND(concurrency-mt-unsafe)
-  return fmt::format("/tmp/bawn-{}", ::geteuid());
-}
-
-}  // namespace
 
 contract::Result<std::string> runtime_dir() {
-  const std::string path = chosen_path();
+  const std::string path = sandbox::own_state_directory();
   const mode_t mode = ::geteuid() == 0 ? 0711 : 0700;
   if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {
     return std::unexpected(
@@ -53,7 +36,8 @@ contract::Result<std::string> runtime_dir() {
 contract::Result<> check_apart_from_state(const std::string& workspace) {
   std::error_code failed;
   const std::string root = std::filesystem::weakly_canonical(workspace, failed).string();
-  const std::string state = std::filesystem::weakly_canonical(chosen_path(), failed).string();
+  const std::string state =
+      std::filesystem::weakly_canonical(sandbox::own_state_directory(), failed).string();
   if (!root.empty() && (state == root || state.starts_with(root + "/"))) {
     return contract::fail(
         contract::ErrorCode::InvalidArgument,

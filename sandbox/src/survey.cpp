@@ -1,5 +1,6 @@
 #include "survey.hpp"
 
+#include "bawn/sandbox/own_state.hpp"
 #include "paths.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 
 namespace bawn::sandbox {
 namespace {
@@ -59,9 +59,6 @@ Result<> find_writable_roots(Place& place, const Policy& policy) {
 Result<> check_state(const Place& place) {
   const std::string state = own_state_directory();
   const std::string found = canonical(state);
-  if (!found.empty() && is_within(place.workspace, found)) {
-    return bad(fmt::format("the workspace {} lies in bawn's own state {}", place.workspace, found));
-  }
   // What exists is masked; what does not exist yet could be made by a command.
   for (const std::string& root : place.writable_roots) {
     if (found.empty() && is_within(state, root)) {
@@ -114,17 +111,6 @@ std::vector<std::string> expand_home(std::string_view path, const std::vector<st
     paths.push_back(fmt::format("{}/{}", home, path.substr(2)));
   }
   return paths;
-}
-
-std::string own_state_directory() {
-  if (const char* state = std::getenv("BAWN_STATE_DIR"); state != nullptr && *state == '/') {
-    return state;
-  }
-  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
-    return fmt::format("{}/bawn", state);
-  }
-  const char* home = std::getenv("HOME");
-  return fmt::format("{}/.local/state/bawn", home != nullptr && *home == '/' ? home : "");
 }
 
 Result<Place> survey(const Policy& policy, const std::string& workspace,

@@ -28,9 +28,6 @@ enum class FileKind { Missing, Directory, Regular, Link, Socket, Other };
 /// Who commands run as, its name and home. Reads /etc/passwd itself: name services may block.
 [[nodiscard]] Result<> find_identity(Place& place, const Policy& policy);
 
-/// bawn's own state directory of the calling user.
-[[nodiscard]] std::string own_state_directory();
-
 /// Secrets that exist. Errors: InvalidArgument when one leads to a directory that must stay usable.
 [[nodiscard]] Result<> find_secrets(Place& place, const Policy& policy);
 void find_protected_names(Place& place, const Policy& policy);

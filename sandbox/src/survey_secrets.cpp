@@ -1,3 +1,4 @@
+#include "bawn/sandbox/own_state.hpp"
 #include "paths.hpp"
 #include "survey.hpp"
 
@@ -112,32 +113,49 @@ void collect_siblings(Place& place, const std::string& directory,
   }
 }
 
+void hide(Place& place, const std::string& target) {
+  if (contains(place.existing_secrets, target)) {
+    return;
+  }
+  place.existing_secrets.push_back(target);
+  if (kind_of(target) == FileKind::Directory) {
+    place.secret_directories.push_back(target);
+  }
+}
+
+Result<> find_own_secrets(Place& place) {
+  for (const std::string& path : own_secrets()) {
+    const std::string target = canonical(path);
+    if (target.empty()) {
+      continue;
+    }
+    if (is_within(place.workspace, target)) {
+      return contract::fail(
+          ErrorCode::InvalidArgument,
+          fmt::format("the workspace {} lies in {}, which is bawn's own", place.workspace, target));
+    }
+    hide(place, target);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<> find_secrets(Place& place, const Policy& policy) {
   const std::vector<std::string> homes = homes_of(place);
-  std::vector<std::string> listed = policy.secrets;
-  listed.push_back(own_state_directory());
-  for (const std::string& secret : listed) {
+  for (const std::string& secret : policy.secrets) {
     for (const std::string& path : expand_home(secret, homes)) {
-      if (kind_of(path) == FileKind::Missing) {
-        continue;
-      }
       const std::string target = canonical(path);
-      if (target.empty() || contains(place.existing_secrets, target)) {
+      if (kind_of(path) == FileKind::Missing || target.empty()) {
         continue;
       }
       BAWN_TRY(check_target(place, path, target));
-      const bool directory = kind_of(target) == FileKind::Directory;
-      if (is_kept_by_permissions(place, target, directory)) {
-        continue;
-      }
-      place.existing_secrets.push_back(target);
-      if (directory) {
-        place.secret_directories.push_back(target);
+      if (!is_kept_by_permissions(place, target, kind_of(target) == FileKind::Directory)) {
+        hide(place, target);
       }
     }
   }
+  BAWN_TRY(find_own_secrets(place));
   drop_nested(place);
   return {};
 }

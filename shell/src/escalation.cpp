@@ -15,9 +15,11 @@ using contract::Json;
 
 /// As much of the caller's words as a person reads before deciding.
 constexpr std::size_t kShownBytes = 600;
+constexpr std::size_t kShownValueBytes = 200;
+constexpr std::size_t kShownVariables = 16;
 
-std::string shown(std::string_view text) {
-  const std::string_view start = contract::text_start(text, kShownBytes);
+std::string shown(std::string_view text, std::size_t bytes = kShownBytes) {
+  const std::string_view start = contract::text_start(text, bytes);
   return contract::quote(start) +
          (start.size() < text.size() ? fmt::format(" and {} more bytes", text.size() - start.size())
                                      : std::string());
@@ -29,13 +31,33 @@ void add(std::string& text, std::string_view what, const std::vector<std::string
   }
 }
 
+/// What decides beside the command what runs.
+std::string surroundings_of(const EscalationRequest& request) {
+  std::string text;
+  if (request.cwd) {
+    text += fmt::format("In the directory: {}\n", shown(*request.cwd));
+  }
+  std::size_t count = 0;
+  for (const auto& [name, value] : request.env) {
+    if (++count > kShownVariables) {
+      text += fmt::format("With {} more variables\n", request.env.size() - kShownVariables);
+      break;
+    }
+    text += fmt::format("With the variable {}: {}\n", shown(name, kShownValueBytes),
+                        shown(value, kShownValueBytes));
+  }
+  if (request.input) {
+    text += fmt::format("With the input: {}\n", shown(*request.input));
+  }
+  return text;
+}
+
 std::string message_of(const EscalationRequest& request) {
   return fmt::format(
-      "A call of {} asks for more than the policy {} gives, once: {}.\nIt would run: {}\nIts "
-      "reason: "
-      "{}\nThe command and the reason are the caller's own words.",
+      "A call of {} asks for more than the policy {} gives, once: {}.\nIt would run: {}\n{}"
+      "Its reason: {}\nAll of this but the first line is in the caller's own words.",
       request.tool, contract::plain_or_quoted(request.policy), words_of(request.widening),
-      shown(request.command), shown(request.justification));
+      shown(request.command), surroundings_of(request), shown(request.justification));
 }
 
 Json yes_or_no(const std::string& title) {

@@ -58,10 +58,11 @@ contract::Outcome run_with_request(const ToolSupport& support, const contract::C
   if (const auto fits = check_escalated(args); !fits) {
     return fits.error();
   }
+  const CallArguments asked = args;
   BashRequest request = request_of(args, support.options());
   request.yield.reset();
   const std::string command = request.command;
-  return run_escalated(support, context, args,
+  return run_escalated(support, context, asked,
                        {.tool = "bash", .command = command, .run = [&](Session& session) {
                           return session.run(context, std::move(request));
                         }});

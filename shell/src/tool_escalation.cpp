@@ -36,6 +36,9 @@ Result<EscalationRequest> read_request(const ToolSupport& support, const CallArg
   return EscalationRequest{.tool = call.tool,
                            .session = args.session.value_or(support.options().default_session),
                            .command = call.command,
+                           .cwd = args.cwd,
+                           .env = args.env,
+                           .input = args.input,
                            .justification = wanted.justification,
                            .policy = config.policy.name,
                            .widening = *std::move(widening)};

@@ -61,11 +61,12 @@ contract::Outcome run_with_request(const ToolSupport& support, const contract::C
   for (const std::string& word : argv) {
     shown += (shown.empty() ? "" : " ") + contract::plain_or_quoted(word);
   }
+  const CallArguments asked = args;
   ExecRequest request;
   apply(args, request, support.options());
   request.argv = std::move(argv);
   request.yield.reset();
-  return run_escalated(support, context, args,
+  return run_escalated(support, context, asked,
                        {.tool = "exec", .command = shown, .run = [&](Session& session) {
                           return session.exec(context, std::move(request));
                         }});

@@ -69,9 +69,11 @@ class Grant : public testing::TestWithParam<EraChoice> {
     ASSERT_TRUE(tools) << tools.error().message();
     tools_ = *std::move(tools);
   }
-  Outcome bash(const std::string& command, Json request, const Answer& answer) {
+  Outcome bash(const std::string& command, Json request, const Answer& answer,
+               Json arguments = Json::object()) {
     request["justification"] = "the test wants it";
-    const Json arguments = {{"command", command}, {"request", std::move(request)}};
+    arguments["command"] = command;
+    arguments["request"] = std::move(request);
     const auto tool = std::ranges::find_if(
         tools_, [](const auto& one) { return one->definition().name == "bash"; });
     const Context context = contract::with_elicitor(
@@ -125,6 +127,20 @@ TEST_P(Grant, ADeclinedOrDismissedQuestionRunsNothing) {
     EXPECT_FALSE(std::filesystem::exists(made()));
   }
   EXPECT_EQ(asked_.size(), 2U);
+}
+
+TEST_P(Grant, TheQuestionShowsAllThatDecidesWhatRuns) {
+  ASSERT_NO_FATAL_FAILURE(connect({}));
+  const std::string evil = workspace_.path() / "evil";
+  (void)bash("sh", directory(), {.action = AnswerAction::Decline, .content = {}},
+             {{"stdin", "echo planted" + std::string(2000, '#')},
+              {"cwd", evil},
+              {"env", {{"PATH", evil + ":/usr/bin"}}}});
+  ASSERT_EQ(asked_.size(), 1U);
+  EXPECT_THAT(asked_[0], HasSubstr("In the directory: \"" + evil + "\""));
+  EXPECT_THAT(asked_[0], HasSubstr("With the variable \"PATH\": \"" + evil + ":/usr/bin\""));
+  EXPECT_THAT(asked_[0], HasSubstr("With the input: \"echo planted"));
+  EXPECT_THAT(asked_[0], HasSubstr("more bytes"));
 }
 
 TEST_P(Grant, AClientThatTakesNoQuestionsGrantsNothing) {

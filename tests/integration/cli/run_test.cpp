@@ -51,6 +51,43 @@ TEST(BawnRunTest, SaysWhenTheCommandIsMissingOrNoProgram) {
   EXPECT_THAT(result.err, HasSubstr("Permission denied"));
 }
 
+TEST(BawnRunTest, TheReportIsOursWhateverTheCommandAndWhatItLeftPutInItsPlace) {
+  const TempDir workspace;
+  const std::string report = workspace.path() / "report.json";
+  for (const char* forge :
+       {"rm -f report.json; echo '{}' >report.json", "ln -sf /etc/hostname report.json",
+        "(while :; do rm -f report.json; mkfifo report.json; done) & sleep 0.1"}) {
+    const auto run = run_program(run_in(workspace, forge, {"--report", report}));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(report)));
+    EXPECT_TRUE(read_report(report).value("confirmed", false)) << forge;
+  }
+  const auto run =
+      run_program(run_in(workspace, "rm report.json; mkdir report.json", {"--report", report}));
+  EXPECT_EQ(run.exit_code, 125);
+  EXPECT_THAT(run.err, HasSubstr("cannot write the report"));
+}
+
+/// Its records decide which processes the next server ends.
+TEST(BawnRunTest, BawnsOwnStateIsOutOfReachWhereItsDirectoryIsWritable) {
+  const TempDir workspace;
+  const TempDir base("/var/tmp");
+  const std::string records = base.path() / "state/records";
+  std::filesystem::create_directories(records);
+  const TempDir elsewhere;
+  const auto policy = elsewhere.write(
+      "policy.json", R"({"extends":"workspace-write","write":[")" + base.path().string() + "\"]}");
+  auto run = run_in(workspace,
+                    "touch " + base.path().string() + "/control && ! touch " + records +
+                        "/1-1.jsonl && ! ls " + records,
+                    {"--policy", policy.string()});
+  run.env = {{"BAWN_RUNTIME_DIR", base.path() / "state"}};
+  const auto result = run_program(run);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(std::filesystem::exists(base.path() / "control"));
+  EXPECT_TRUE(std::filesystem::is_empty(records));
+}
+
 TEST(BawnRunTest, EndsACommandThatOutlivesItsTimeout) {
   const TempDir workspace;
   const auto result =

@@ -46,6 +46,48 @@ TEST(ReportFileTest, FollowsNoLinkAndWaitsForNoFifo) {
   EXPECT_EQ(test::read_file(victim), "untouched");
 }
 
+TEST(ReportFileTest, WhateverTookItsNameMeanwhileGoes) {
+  const test::TempDir dir;
+  const auto path = dir.path() / "report.json";
+  const auto victim = dir.write("victim", "untouched");
+  const auto file = ReportFile::open(path.string());
+  ASSERT_TRUE(file) << file.error().message();
+  const auto is_ours = [&] {
+    const auto written = file->write(contract::Json({{"by", "bawn"}}));
+    return written && std::filesystem::is_regular_file(std::filesystem::symlink_status(path)) &&
+           test::read_file(path) == "{\"by\":\"bawn\"}\n";
+  };
+  EXPECT_TRUE(is_ours());
+  dir.write("forged", "{\"by\":\"everything\"}\n");
+  std::filesystem::rename(dir.path() / "forged", path);
+  EXPECT_TRUE(is_ours());
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(victim, path);
+  EXPECT_TRUE(is_ours());
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_TRUE(is_ours());
+  EXPECT_EQ(test::read_file(victim), "untouched");
+}
+
+TEST(ReportFileTest, ADirectoryThatTookItsNameOrItsDirectorysIsSaid) {
+  const test::TempDir dir;
+  std::filesystem::create_directory(dir.path() / "out");
+  const auto path = dir.path() / "out" / "report.json";
+  const auto file = ReportFile::open(path.string());
+  ASSERT_TRUE(file) << file.error().message();
+  std::filesystem::create_directory(path);
+  EXPECT_FALSE(file->write({}));
+  std::filesystem::remove(path);
+  EXPECT_TRUE(file->write({}));
+  std::filesystem::rename(dir.path() / "out", dir.path() / "away");
+  std::filesystem::create_directory(dir.path() / "out");
+  const auto written = file->write({});
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message().find("not ours"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path() / "out"));
+}
+
 TEST(ReportFileTest, IgnoresWritesWithoutAPath) {
   auto file = ReportFile::open("");
   ASSERT_TRUE(file);

@@ -1,5 +1,7 @@
 #include "bawn/os/unique_fd.hpp"
+#include "bawn/sandbox/own_state.hpp"
 #include "bawn/sandbox/plan.hpp"
+#include "bawn/sandbox/widen.hpp"
 #include "samples.hpp"
 #include "support/requirements.hpp"
 #include "support/temp_dir.hpp"
@@ -22,6 +24,7 @@ using test::policy_named;
 using test::TempDir;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 using testing::Not;
 
 /// A home with a workspace below, and the environment that points at them. Each test runs in a
@@ -32,7 +35,7 @@ class Survey : public testing::Test {
     fs::create_directories(workspace);
     fs::create_directories(state);
     ::setenv("HOME", home.c_str(), 1);
-    ::setenv("BAWN_STATE_DIR", state.c_str(), 1);
+    ::setenv("BAWN_RUNTIME_DIR", state.c_str(), 1);
     policy.run_as = RunAs::Caller;
   }
   Result<Place> look(const std::string& session = {}) {
@@ -138,7 +141,7 @@ TEST_F(Survey, RefusesWorkspacesThatCannotBeWalledIn) {
   EXPECT_THAT(refusal("/proc/self"), HasSubstr("must not lie in /proc"));
   EXPECT_THAT(refusal(directory.write("file", "").string()), HasSubstr("not a directory"));
   EXPECT_THAT(refusal((home / "absent").string()), HasSubstr("No such file"));
-  EXPECT_THAT(refusal(state.string()), HasSubstr("keeps secret"));
+  EXPECT_THAT(refusal(state.string()), HasSubstr("bawn's own"));
 }
 
 TEST_F(Survey, RefusesAWritableRootThatWouldHoldBawnsStateOrSession) {
@@ -146,10 +149,28 @@ TEST_F(Survey, RefusesAWritableRootThatWouldHoldBawnsStateOrSession) {
   const auto session = look((workspace / "session").string());
   ASSERT_FALSE(session);
   EXPECT_THAT(session.error().message(), HasSubstr("the session directory"));
-  ::setenv("BAWN_STATE_DIR", (workspace / "not-there").c_str(), 1);
+  ::setenv("BAWN_RUNTIME_DIR", (workspace / "not-there").c_str(), 1);
   const auto place = look();
   ASSERT_FALSE(place);
   EXPECT_THAT(place.error().message(), HasSubstr("make that directory first"));
+}
+
+TEST_F(Survey, WhatTheProgramKeepsHiddenIsASecretThatNoRequestOpens) {
+  const std::string token = directory.write("home/token", "secret").string();
+  keep_hidden(token);
+  policy.write = {home.string()};
+  const auto place = look();
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->existing_secrets, IsSupersetOf({token, state.string()}));
+  EXPECT_THAT(place->secret_directories, Contains(state.string()));
+  for (const std::string& own : {token, state.string()}) {
+    const auto read = widen(policy, *place, {.write = {}, .read = {own}, .hosts = {}});
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().message(), HasSubstr("bawn's own"));
+    const auto written = widen(policy, *place, {.write = {own}, .read = {}, .hosts = {}});
+    ASSERT_FALSE(written);
+    EXPECT_THAT(written.error().message(), HasSubstr("lies in a secret"));
+  }
 }
 
 TEST_F(Survey, AHomeAsWorkspaceIsTakenWithItsSecretsListed) {

@@ -7,17 +7,23 @@
 #include "bawn/sandbox/widen.hpp"
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 
 namespace bawn::shell {
 
-/// What is to be decided. Command and justification are the caller's words: they may lie.
+/// What is to be decided. All that stems from the call is the caller's words: the justification may
+/// lie, and what runs depends on the directory, the variables and the input as well.
 struct EscalationRequest {
-  std::string tool;           ///< "bash" or "exec"
-  std::string session;        ///< as the caller named it
-  std::string command;        ///< what would run
-  std::string justification;  ///< why, in the caller's words
-  std::string policy;         ///< name of the session's policy
+  std::string tool;                          ///< "bash" or "exec"
+  std::string session;                       ///< as the caller named it
+  std::string command;                       ///< what would run
+  std::optional<std::string> cwd{};          ///< where, as the caller wrote it; else the workspace
+  std::map<std::string, std::string> env{};  ///< variables that the call sets
+  std::optional<std::string> input{};        ///< what it would read from standard input
+  std::string justification;                 ///< why, in the caller's words
+  std::string policy;                        ///< name of the session's policy
   sandbox::Widening widening;
 };
 
