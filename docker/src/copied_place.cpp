@@ -3,6 +3,7 @@
 #include "answer.hpp"
 #include "bawn/contract/quote.hpp"
 #include "bawn/os/pipe.hpp"
+#include "bawn/os/poll.hpp"
 #include "command.hpp"
 #include "exec_place.hpp"
 #include "place_directory.hpp"
@@ -10,6 +11,8 @@
 #include "run_arguments.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <utility>
 
@@ -37,8 +40,40 @@ Result<> CopiedPlace::create(const contract::Context& context) {
   const RunSetup run = own_setup(engine().address().kind, setup_.version.rootless, id_);
   BAWN_TRY(ask(context, run_arguments(spec_, {}, run)));
   BAWN_TRY(ask(context, {"cp", warden_program_, fmt::format("{}:{}", spec_.name, kWardenInside)}));
-  BAWN_TRY(connect(context, {"start", "--attach", "--interactive", spec_.name}));
+  const auto connected = connect(context, {"start", "--attach", "--interactive", spec_.name});
+  if (!connected && !foreign_ && connected.error().is(ErrorCode::Closed)) {
+    if (hold(context)) {
+      BAWN_TRY(fall_back(context, {ErrorCode::Unsupported,
+                                   fmt::format("bawn's warden cannot run in a container of {}: {}",
+                                               spec_.image, connected.error().message())}));
+      return look(context);
+    }
+  }
+  BAWN_TRY(connected);
   return look(context);
+}
+
+Result<> CopiedPlace::hold(const contract::Context& context) {
+  constexpr std::chrono::seconds kLimit{5};
+  if (!command_.end(kLimit)) {
+    command_.kill();
+  }
+  BAWN_TRY(remove_labelled(context));
+  RunSetup run = own_setup(engine().address().kind, setup_.version.rootless, id_);
+  run.without_warden = true;
+  BAWN_TRY(ask(context, run_arguments(spec_, {}, run)));
+  const EngineAddress& address = engine().address();
+  std::vector<std::string> words = address.options;
+  words.insert(words.end(), {"start", "--attach", "--interactive", spec_.name});
+  os::Pipe output = BAWN_TRY(os::Pipe::make());
+  command_ = BAWN_TRY(EngineCommand::start(address.command, std::move(words),
+                                           engine().environment(), output.write));
+  output.write.reset();
+  BAWN_TRY(os::wait_readable(output.read.get(), context));
+  char line = 0;  // its word that it runs; at the end there is none
+  return ::read(output.read.get(), &line, 1) == 1
+             ? Result<>()
+             : Result<>(std::unexpected(explain(context, command_.complaints())));
 }
 
 Result<> CopiedPlace::join(const contract::Context& context) {
@@ -74,8 +109,8 @@ Result<> CopiedPlace::fall_back(const contract::Context& context, const Error& r
   if (!refused.is(ErrorCode::Unsupported) && !refused.is(ErrorCode::Closed)) {
     return std::unexpected(refused);
   }
-  route_ = {.engine = setup_.engine, .container = spec_.existing, .options = {}};
-  if (spec_.uid) {
+  route_ = {.engine = setup_.engine, .container = container(), .options = {}};
+  if (spec_.uid && !created_) {  // a container of ours has that user itself
     route_.options = {"--user", fmt::format("{}:{}", *spec_.uid, *spec_.gid)};
   }
   auto base = ExecControl::start(context, route_, random_word(22) + ".");
@@ -112,16 +147,13 @@ Result<> CopiedPlace::deliver(const contract::Context& context) {
     words.insert(
         words.end(),
         {"sh", "-c",
-         R"(umask 077 && cat >"$0" && chmod 0700 "$0" && { "$0" 2>/dev/null; [ $? -eq 2 ]; })",
+         R"(umask 077 && cat >"$0" && chmod 0700 "$0" && { "$0"; [ $? -eq 2 ]; } || { rm -f "$0"; false; })",
          copied_});
     auto done = ask(context, std::move(words), warden_program_);
     if (done) {
       return {};
     }
     first = first ? first : std::move(done).error();
-    auto remove = exec_words();
-    remove.insert(remove.end(), {"rm", "-f", copied_});
-    (void)ask(context, std::move(remove));
   }
   // An image without a shell: as the engine's own copy, which belongs to root.
   copied_ = "/" + name;
@@ -180,7 +212,7 @@ Result<> CopiedPlace::look(const contract::Context& context) {
                                                                         : PlaceNetwork::Bridge;
   }
   if (base_ != nullptr) {
-    forecast_ = exec_report(facts_, inside("/"), weaker_);
+    forecast_ = exec_report(facts_, inside("/"), created_, weaker_);
     return check_guarantees(forecast_, setup_.bounds, weaker_);
   }
   sandbox::KernelFeatures features = sandbox::assume_features();

@@ -34,12 +34,17 @@ class CopiedPlace final : public Place {
  private:
   Result<> create(const contract::Context& context);
   Result<> join(const contract::Context& context);
+  /// Starts a container anew whose main process is the image's own shell.
+  Result<> hold(const contract::Context& context);
   /// Puts the warden into a running container and speaks with it.
   Result<> reach(const contract::Context& context);
   /// Where that cannot be: whether single execs of the engine work.
   Result<> fall_back(const contract::Context& context, const Error& refused);
   /// Puts the warden into a running container and leaves its path there in `copied_`.
   Result<> deliver(const contract::Context& context);
+  [[nodiscard]] const std::string& container() const noexcept {
+    return spec_.existing.empty() ? spec_.name : spec_.existing;
+  }
   /// Starts the command that the relay speaks through, and hears its first word.
   Result<> connect(const contract::Context& context, std::vector<std::string> words);
   Result<> look(const contract::Context& context);

@@ -178,8 +178,9 @@ int ExecControl::pid() const {
 }
 
 bool ExecControl::alive() const {
-  const std::lock_guard lock(mutex_);
-  return !closed_ && client_.process.is_open() && !client_.process.exited();
+  // Whoever holds it speaks with the shell, which commands can stop: nobody waits for that here.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return !lock.owns_lock() || (!closed_ && client_.process.is_open() && !client_.process.exited());
 }
 
 void ExecControl::close() noexcept {

@@ -36,7 +36,7 @@ bool holds_files(const PlaceFacts& facts) {
 
 }  // namespace
 
-contract::Confinement exec_report(const PlaceFacts& facts, const sandbox::Inside& inside,
+contract::Confinement exec_report(const PlaceFacts& facts, const sandbox::Inside& inside, bool ours,
                                   const std::string& why) {
   contract::Confinement report;
   report.confined = true;
@@ -59,6 +59,10 @@ contract::Confinement exec_report(const PlaceFacts& facts, const sandbox::Inside
   report.layers.push_back(absent("hygiene", why));
   if (holds_files(facts)) {
     report.guarantees = {"fs-write", "secrets"};
+  }
+  if (ours) {
+    // Nobody else is in there, and all that is ends with it.
+    report.guarantees.insert(report.guarantees.end(), {"signals", "lifetime"});
   }
   if (!inside.network) {
     report.guarantees.emplace_back("network");

@@ -11,9 +11,10 @@
 
 namespace bawn::container {
 
-/// What such a session is held by: the container alone. Pure.
+/// What such a session is held by: the container alone. `ours`: it was made for this place, and
+/// goes with it. Pure.
 [[nodiscard]] contract::Confinement exec_report(const PlaceFacts& facts,
-                                                const sandbox::Inside& inside,
+                                                const sandbox::Inside& inside, bool ours,
                                                 const std::string& why);
 
 /// Whether a policy's guarantees hold there. Errors: Unsupported, naming those that do not.

@@ -25,7 +25,9 @@ struct RunSetup {
   /// The place's own, seen at the same path inside. Empty: the engine does not see our files, the
   /// container is only created, and the warden is copied into a volume of its own.
   std::string directory;
-  std::string warden;            ///< path of the warden's program here
+  std::string warden;  ///< path of the warden's program here
+  /// The warden cannot run there: the image's own shell is the main process, and waits.
+  bool without_warden = false;
   std::uint64_t open_files = 0;  ///< what this process may give; engines ask for more and fail
   std::uint64_t threads = 0;
 };

@@ -170,7 +170,7 @@ def main():
         code = podman("inspect", "--format", "{{.State.ExitCode}}", name).stdout.strip()
         check("exit status", code, lambda status: status in ("0", "143"))
     finally:
-        podman("rm", "--force", "--time", "0", name, fails_too=True)
+        podman("rm", "--force", "--volumes", "--time", "0", name, fails_too=True)
         shutil.rmtree(base, ignore_errors=True)
     return 1 if failures else 0
 

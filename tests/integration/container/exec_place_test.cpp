@@ -228,5 +228,44 @@ TEST_F(ExecPlaceTest, AContainerWithoutAShellIsRefusedWithASentence) {
   EXPECT_THAT(refused.error().message(), HasSubstr("no shell can be run"));
 }
 
+TEST_F(ExecPlaceTest, AContainerWithoutAPlaceForProgramsIsJoinedByExecs) {
+  if (engine_under_test().kind != "docker") {
+    GTEST_SKIP() << "needs docker: podman copies into the root of a running container";
+  }
+  setup_.warden.clear();  // the real one
+  // Docker mounts temporary file systems noexec, and copies nothing into a read-only root.
+  ASSERT_NO_FATAL_FAILURE(join({"--read-only", "--tmpfs", "/tmp"}));
+  EXPECT_THAT(place_->weaker(), HasSubstr("ermission denied"));
+  EXPECT_EQ(sh("cd /tmp; echo $PWD").out.text, "/tmp\n");
+}
+
+using ForeignImageTest = ExecPlaceTest;
+
+TEST_F(ForeignImageTest, IsOpenedWithItsOwnShellAsTheMainProcess) {
+  ASSERT_NO_FATAL_FAILURE(open_elsewhere(spec()));
+  EXPECT_THAT(place_->weaker(), HasSubstr("cannot run in a container of " + std::string(kImage)));
+  EXPECT_EQ(session_->confinement().by, "container:" + place_->spec().name);
+  EXPECT_THAT(session_->confinement().guarantees, Contains("lifetime"));
+  EXPECT_EQ(sh("id -u; cat /proc/1/comm; echo $IMAGE_SAYS; cd /tmp; x=1").out.text,
+            std::to_string(*place_->spec().uid) + "\nsh\nhello\n");
+  EXPECT_EQ(sh("echo $PWD $x").out.text, "/tmp 1\n");
+  EXPECT_NE(sh("touch /etc/x").exit_code, 0);
+  const std::string name = place_->spec().name;
+  session_.reset();
+  ASSERT_TRUE(place_->close(contract::Context()));
+  EXPECT_FALSE(exists(name));
+}
+
+TEST_F(ForeignImageTest, GoesWithTheServer) {
+  ASSERT_NO_FATAL_FAILURE(open_elsewhere(spec()));
+  EXPECT_EQ(sh("setsid sleep 608 & echo begun").out.text, "begun\n");
+  ASSERT_GT(kill_engine_command(), 0);
+  const std::string name = place_->spec().name;
+  const auto latest = std::chrono::steady_clock::now() + 1min;
+  while (exists(name) && std::chrono::steady_clock::now() < latest) {
+  }
+  EXPECT_FALSE(exists(name));
+}
+
 }  // namespace
 }  // namespace bawn::test

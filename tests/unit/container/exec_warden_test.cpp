@@ -79,13 +79,16 @@ TEST(ExecReport, ClaimsNoGuaranteeThatTheContainerDoesNotGive) {
   inside.network = true;
   container::PlaceFacts facts;
   facts.capabilities = {"chown"};
-  const auto usual = container::exec_report(facts, inside, "no");
+  const auto usual = container::exec_report(facts, inside, false, "no");
   EXPECT_THAT(usual.guarantees, ElementsAre("fs-write", "secrets"));
   EXPECT_EQ(usual.by, "container:box");
   facts.capabilities = {"all"};  // --privileged
-  EXPECT_THAT(container::exec_report(facts, inside, "no").guarantees, ElementsAre());
+  EXPECT_THAT(container::exec_report(facts, inside, false, "no").guarantees, ElementsAre());
   inside.network = false;
-  EXPECT_THAT(container::exec_report(facts, inside, "no").guarantees, ElementsAre("network"));
+  EXPECT_THAT(container::exec_report({}, inside, true, "no").guarantees,
+              ElementsAre("fs-write", "secrets", "signals", "lifetime", "network"));
+  EXPECT_THAT(container::exec_report(facts, inside, false, "no").guarantees,
+              ElementsAre("network"));
 }
 
 TEST(ExecReport, AGuaranteeThatIsRequiredAndNotHeldIsNamed) {
