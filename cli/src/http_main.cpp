@@ -94,13 +94,16 @@ Result<> read_tokens(Options& options) {
   if (options.token_file.empty()) {
     return {};
   }
-  options.http.tokens = BAWN_TRY(mcp::read_bearer_tokens(options.token_file));
   std::error_code failed;
   const auto file = std::filesystem::canonical(options.token_file, failed);
   if (failed) {
-    return std::unexpected(
-        contract::Error::from_errno(failed.value(), "realpath", options.token_file));
+    return std::unexpected(contract::Error::from_errno(failed.value(), "realpath",
+                                                       "token file " + options.token_file));
   }
+  const auto tokens =
+      std::make_shared<mcp::BearerTokenFile>(BAWN_TRY(mcp::BearerTokenFile::open(file)));
+  options.http.tokens = tokens->tokens();
+  options.http.changed_tokens = [tokens] { return tokens->changed(); };
   sandbox::keep_hidden(file);
   options.token_file = file;
   return {};

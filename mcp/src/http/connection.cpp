@@ -90,6 +90,7 @@ class Connection {
     if (failed) {
       co_return co_await answer_broken(failed);
     }
+    front_->renew_tokens();
     auto admitted = admit(parser, front_->options);
     if (!admitted) {
       co_return co_await refuse(std::move(admitted).error());

@@ -109,6 +109,31 @@ void HttpFront::end_streams() {
   }
 }
 
+void HttpFront::renew_tokens() {
+  if (!options.changed_tokens) {
+    return;
+  }
+  auto changed = options.changed_tokens();
+  if (!changed) {
+    core->log.warn(changed.error().message() + "; the tokens that it had are still good");
+    return;
+  }
+  if (!*changed || (*changed)->empty()) {
+    return;
+  }
+  options.tokens = std::move(**changed);
+  std::vector<HttpSessionPtr> orphans;
+  for (const auto& [id, session] : sessions_) {
+    if (std::ranges::find(options.tokens, session->account, &BearerToken::account) ==
+        options.tokens.end()) {
+      orphans.push_back(session);
+    }
+  }
+  for (const HttpSessionPtr& session : orphans) {
+    end(session);
+  }
+}
+
 void HttpFront::forget_idle() {
   const auto oldest = Clock::now() - options.session_idle;
   std::vector<HttpSessionPtr> idle;

@@ -36,7 +36,7 @@ class HttpFront {
   HttpFront(std::shared_ptr<const Core> core, const HttpOptions& options);
 
   const std::shared_ptr<const Core> core;
-  const HttpOptions options;
+  HttpOptions options;  ///< the tokens change
   const std::shared_ptr<WorkerPool> workers;
 
   /// The context of a request of `account`, below options.context.
@@ -54,6 +54,9 @@ class HttpFront {
   void end(const HttpSessionPtr& session);
   /// Ends the streams of all sessions, once what is queued on them is written.
   void end_streams();
+
+  /// Takes new tokens where they have changed.
+  void renew_tokens();
 
   /// Peers that are on their own, so that an ending server can reach them.
   void track(const std::shared_ptr<Peer>& peer);

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
+#include <utility>
 
 namespace bawn::mcp {
 namespace {
@@ -59,13 +61,18 @@ Result<std::string> read_private_file(const std::string& path) {
   return fail(ErrorCode::InvalidArgument, fmt::format("token file {} is over 1 MiB", path));
 }
 
-}  // namespace
+/// A line of the file.
+struct Line {
+  std::size_t number;
+  std::string token;
+  std::string name;  ///< empty where none is given
+};
 
-Result<std::vector<BearerToken>> read_bearer_tokens(const std::string& path) {
+Result<std::vector<Line>> read_lines(const std::string& path) {
   constexpr std::size_t kShortest = 16;
   constexpr const char* kBlank = " \t\r";
   const std::string text = BAWN_TRY(read_private_file(path));
-  std::vector<BearerToken> tokens;
+  std::vector<Line> lines;
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -78,25 +85,98 @@ Result<std::vector<BearerToken>> read_bearer_tokens(const std::string& path) {
       continue;
     }
     const std::size_t gap = std::min(line.find_first_of(kBlank), line.size());
-    BearerToken token{.token = line.substr(0, gap), .account = line.substr(gap)};
-    token.account.erase(0, std::min(token.account.find_first_not_of(kBlank), token.account.size()));
-    token.account.erase(token.account.find_last_not_of(kBlank) + 1);
-    if (token.account.empty()) {
-      token.account = fmt::format("token-{}", number);
-    }
-    if (token.token.size() < kShortest ||
-        !std::ranges::all_of(token.token, [](char c) { return c > ' ' && c < '\x7f'; })) {
+    Line read{.number = number, .token = line.substr(0, gap), .name = line.substr(gap)};
+    read.name.erase(0, std::min(read.name.find_first_not_of(kBlank), read.name.size()));
+    read.name.erase(read.name.find_last_not_of(kBlank) + 1);
+    if (read.token.size() < kShortest ||
+        !std::ranges::all_of(read.token, [](char c) { return c > ' ' && c < '\x7f'; })) {
       return fail(ErrorCode::InvalidArgument,
                   fmt::format("token file {}, line {}: a token must have at least {} printable "
                               "ASCII characters",
                               path, number, kShortest));
     }
-    tokens.push_back(std::move(token));
+    lines.push_back(std::move(read));
   }
-  if (tokens.empty()) {
+  if (lines.empty()) {
     return fail(ErrorCode::InvalidArgument, fmt::format("token file {} has no token", path));
   }
-  return tokens;
+  return lines;
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+}  // namespace
+
+Result<std::vector<BearerToken>> read_bearer_tokens(const std::string& path) {
+  return BAWN_TRY(BearerTokenFile::open(path)).tokens();
+}
+
+Result<BearerTokenFile> BearerTokenFile::open(const std::string& path) {
+  BearerTokenFile file(path);
+  BAWN_TRY(file.read());
+  return file;
+}
+
+Result<std::optional<std::vector<BearerToken>>> BearerTokenFile::changed() {
+  const Version now = look();
+  if (settled_ && now == version_) {
+    return std::optional<std::vector<BearerToken>>();
+  }
+  const bool told = now == version_;  // what is read once more was complained of
+  std::vector<BearerToken> before = tokens_;
+  if (auto done = read(); !done && !told) {
+    return std::unexpected(std::move(done).error());
+  }
+  return tokens_ == before ? std::optional<std::vector<BearerToken>>() : std::optional(tokens_);
+}
+
+Result<> BearerTokenFile::read() {
+  // A write within the clock's step after this look would leave the same times: until they are a
+  // second old the file is read again.
+  constexpr std::int64_t kStep = 1'000'000'000;
+  timespec clock{};
+  ::clock_gettime(CLOCK_REALTIME, &clock);
+  version_ = look();
+  settled_ = nanoseconds(clock) - version_.ctime > kStep;
+  std::vector<BearerToken> tokens;
+  for (Line& line : BAWN_TRY(read_lines(path_))) {
+    if (line.name.empty()) {
+      line.name = account_of_unnamed(line.token, line.number);
+    }
+    tokens.push_back({.token = std::move(line.token), .account = std::move(line.name)});
+  }
+  tokens_ = std::move(tokens);
+  return {};
+}
+
+std::string BearerTokenFile::account_of_unnamed(const std::string& token, std::size_t line) {
+  if (const auto known = unnamed_.find(token); known != unnamed_.end()) {
+    return known->second;
+  }
+  const auto taken = [&](const std::string& account) {
+    return std::ranges::any_of(unnamed_, [&](const auto& one) { return one.second == account; });
+  };
+  std::string account = fmt::format("token-{}", line);
+  for (int again = 2; taken(account); ++again) {
+    account = fmt::format("token-{}-{}", line, again);
+  }
+  unnamed_.emplace(token, account);
+  return account;
+}
+
+BearerTokenFile::Version BearerTokenFile::look() const {
+  struct stat status{};
+  if (::stat(path_.c_str(), &status) != 0) {
+    return {};
+  }
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .size = status.st_size,
+          .mtime = nanoseconds(status.st_mtim),
+          .ctime = nanoseconds(status.st_ctim)};
 }
 
 }  // namespace bawn::mcp

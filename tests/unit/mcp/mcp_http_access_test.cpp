@@ -7,7 +7,11 @@
 
 #include <sys/stat.h>
 
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <memory>
+#include <vector>
 
 namespace bawn::mcp::test {
 namespace {
@@ -85,6 +89,63 @@ TEST(Http, TokenFilesMustBePrivate) {
   ::chmod(path.c_str(), 0600);
   std::ofstream(path) << "short\n";
   EXPECT_EQ(read_bearer_tokens(path).error().code(), contract::ErrorCode::InvalidArgument);
+}
+
+void write_tokens(const std::string& path, const std::string& text) {
+  std::ofstream(path + ".new") << text;
+  ASSERT_EQ(::chmod((path + ".new").c_str(), 0600), 0);
+  ASSERT_EQ(::rename((path + ".new").c_str(), path.c_str()), 0);
+}
+
+TEST(Http, ATokenFileThatChangedIsReadAgainAndNoAccountChangesHands) {
+  const bawn::test::TempDir folder;
+  const std::string path = folder.path() / "tokens";
+  write_tokens(path, "aaaaaaaaaaaaaaaa\nbbbbbbbbbbbbbbbb\n");
+  auto file = BearerTokenFile::open(path);
+  ASSERT_TRUE(file) << file.error().message();
+  EXPECT_FALSE(file->changed().value());
+  // Without the first line the second one would be token-1, whose sessions are another's.
+  write_tokens(path, "bbbbbbbbbbbbbbbb\ncccccccccccccccc\n");
+  const auto changed = file->changed().value();
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(*changed, (std::vector<BearerToken>{{"bbbbbbbbbbbbbbbb", "token-2"},
+                                                {"cccccccccccccccc", "token-2-2"}}));
+  write_tokens(path, "dddddddddddddddd\naaaaaaaaaaaaaaaa\n");
+  EXPECT_EQ(*file->changed().value(), (std::vector<BearerToken>{{"dddddddddddddddd", "token-1-2"},
+                                                                {"aaaaaaaaaaaaaaaa", "token-1"}}));
+  write_tokens(path, "short\n");
+  EXPECT_EQ(file->changed().error().code(), contract::ErrorCode::InvalidArgument);
+  EXPECT_FALSE(file->changed().value()) << "said once";
+  EXPECT_EQ(file->tokens().size(), 2U);
+}
+
+TEST(Http, ATokenThatIsTakenOutIsNoLongerGoodAndItsSessionsEnd) {
+  const bawn::test::TempDir folder;
+  const std::string path = folder.path() / "tokens";
+  write_tokens(path, "aaaaaaaaaaaaaaaa alice\nbbbbbbbbbbbbbbbb bob\n");
+  const auto file = std::make_shared<BearerTokenFile>(BearerTokenFile::open(path).value());
+  HttpOptions options;
+  options.tokens = file->tokens();
+  options.changed_tokens = [file] { return file->changed(); };
+  const HttpFixture http({whoami()}, {}, options);
+  const Headers alice = {{"Authorization", "Bearer aaaaaaaaaaaaaaaa"}};
+  const Headers bob = {{"Authorization", "Bearer bbbbbbbbbbbbbbbb"}};
+  const Json body = modern_body(1, "tools/call", {{"name", "whoami"}});
+  const std::string session =
+      http.send(HttpFixture::legacy(legacy_begin(), alice)).headers.at("mcp-session-id");
+  EXPECT_EQ(http.send(HttpFixture::modern(body, alice)).status, 200);
+  write_tokens(path, "bbbbbbbbbbbbbbbb bob\n");
+  EXPECT_EQ(http.send(HttpFixture::modern(body, alice)).status, 401);
+  EXPECT_EQ(http.send(HttpFixture::modern(body, bob)).status, 200);
+  write_tokens(path, "bbbbbbbbbbbbbbbb bob\naaaaaaaaaaaaaaaa alice\n");
+  EXPECT_EQ(http.send(HttpFixture::modern(body, alice)).status, 200);
+  const Json ping = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "ping"}};
+  EXPECT_EQ(http.send(HttpFixture::legacy(ping, {{"Authorization", "Bearer aaaaaaaaaaaaaaaa"},
+                                                 {"Mcp-Session-Id", session}}))
+                .status,
+            404);
+  std::filesystem::remove(path);
+  EXPECT_EQ(http.send(HttpFixture::modern(body, bob)).status, 200) << "a lost file changes nothing";
 }
 
 }  // namespace

@@ -11,8 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bawn::mcp {
@@ -21,6 +24,7 @@ namespace bawn::mcp {
 struct BearerToken {
   std::string token{};
   std::string account{};  ///< goes to the tools as contract::Caller::account
+  bool operator==(const BearerToken&) const = default;
 };
 
 /// Reads a file of tokens: one a line, optionally followed by blanks and a name; `#` begins a
@@ -32,6 +36,44 @@ struct BearerToken {
 /// carry, and for a file without one; a system call's error.
 [[nodiscard]] contract::Result<std::vector<BearerToken>> read_bearer_tokens(
     const std::string& path);
+
+/// A file of tokens that is read again when it has changed. An account without a name stays its
+/// token's, whatever line that moves to, and no other token ever gets it.
+///
+/// Threads: for one thread at a time.
+class BearerTokenFile {
+ public:
+  /// Errors: as read_bearer_tokens().
+  static contract::Result<BearerTokenFile> open(const std::string& path);
+
+  [[nodiscard]] const std::vector<BearerToken>& tokens() const noexcept { return tokens_; }
+  /// The tokens when the file has changed since the last look, else none. Blocking: one stat(2).
+  ///
+  /// Errors: those of open(), once for each change of the file; tokens() then stays as it was.
+  [[nodiscard]] contract::Result<std::optional<std::vector<BearerToken>>> changed();
+
+ private:
+  explicit BearerTokenFile(std::string path) : path_(std::move(path)) {}
+  contract::Result<> read();
+
+  /// By what a changed file is noticed; as of stat(2), times in ns.
+  struct Version {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::int64_t size = 0;
+    std::int64_t mtime = 0;
+    std::int64_t ctime = 0;
+    bool operator==(const Version&) const = default;
+  };
+  [[nodiscard]] Version look() const;
+  [[nodiscard]] std::string account_of_unnamed(const std::string& token, std::size_t line);
+
+  std::string path_;
+  Version version_{};
+  bool settled_ = false;  ///< a further change would have another time
+  std::vector<BearerToken> tokens_;
+  std::map<std::string, std::string, std::less<>> unnamed_;  ///< tokens and the accounts they got
+};
 
 /// A GET of this path is answered 200 to anybody while the server takes requests: for the probes of
 /// container engines and clusters. It tells nothing else.
@@ -51,6 +93,10 @@ struct HttpOptions {
   /// With none, everybody who reaches the port may call. Required when `address` is not a loopback
   /// address, unless `open_to_all` is set.
   std::vector<BearerToken> tokens{};
+  /// Asked before each request, on the thread of the connections: the tokens from now on, none when
+  /// they are the same. An error is logged and changes nothing. Sessions of accounts that are left
+  /// without a token end.
+  std::function<contract::Result<std::optional<std::vector<BearerToken>>>()> changed_tokens{};
   bool open_to_all = false;
 
   std::size_t max_body_bytes = 4U << 20U;
