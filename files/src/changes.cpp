@@ -1,6 +1,5 @@
 #include "changes.hpp"
 
-#include "attributes.hpp"
 #include "beside.hpp"
 #include "denial.hpp"
 #include "journal.hpp"
@@ -237,9 +236,9 @@ class Changer {
       done.parents_made = new_parents_of(staged->target());
     }
     if (change.like) {
-      done.attributes_kept = set_attributes(staged->fd(), change.like->attributes);
+      done.attributes_kept = staged->set_attributes(change.like->attributes);
     }
-    return change.mtime_ns ? set_mtime(staged->fd(), *change.mtime_ns) : Result<>();
+    return change.mtime_ns ? staged->set_mtime(*change.mtime_ns) : Result<>();
   }
 
   Result<> perform(const FileChange& change, Staged& staged, FileChanged& done) {
@@ -314,13 +313,14 @@ class Changer {
   Result<> copy(const FileChange& change, const FileStatus& source, FileChanged& done) {
     const auto staged = BAWN_TRY(stage_bytes(context_, place_, change.path, *change.after, false));
     done.attributes_kept =
-        set_attributes(staged->fd(), change.before->attributes) && done.attributes_kept;
-    BAWN_TRY(set_mtime(staged->fd(), change.mtime_ns.value_or(source.mtime_ns)));
+        staged->set_attributes(change.before->attributes) && done.attributes_kept;
+    BAWN_TRY(staged->set_mtime(change.mtime_ns.value_or(source.mtime_ns)));
     const auto committed = BAWN_TRY(
         staged->commit(context_, {.condition = Condition::absent(), .mode = source.mode & kBits}));
     done.target = staged->target();
     done.status = committed.status;
     done.durable = committed.durable;
+    done.attributes_kept = done.attributes_kept && committed.attributes_kept;
     done.owner_kept = committed.status.uid == source.uid && committed.status.gid == source.gid;
     journal_.add(Journal::Made{staged->target(), committed.status});
     journal_.add(

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,18 +96,6 @@ Result<std::unique_ptr<sandbox::StagedFile>> stage_bytes(const contract::Context
   return staged;
 }
 
-Result<> set_mtime(int fd, std::int64_t mtime_ns) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  // Before 1970 the rest still counts forwards.
-  const std::int64_t rest = (mtime_ns % kSecond + kSecond) % kSecond;
-  const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
-                             {.tv_sec = (mtime_ns - rest) / kSecond, .tv_nsec = rest}};
-  if (futimens(fd, times) != 0) {
-    return std::unexpected(Error::from_errno(errno, "futimens", "cannot set the file's time"));
-  }
-  return {};
-}
-
 void remove_directories(const contract::Context& context, const Place& place, std::string directory,
                         int count) {
   for (; count > 0; --count) {
@@ -135,7 +122,7 @@ Result<> Journal::undo(const contract::Context& context, Step& step) const {
                    }
                    const auto staged =
                        BAWN_TRY(stage_bytes(context, place_, done.path, done.before->bytes, false));
-                   BAWN_TRY(set_mtime(staged->fd(), done.before->status.mtime_ns));
+                   BAWN_TRY(staged->set_mtime(done.before->status.mtime_ns));
                    (void)BAWN_TRY(
                        staged->commit(context, {.condition = Condition::same_content(done.now),
                                                 .mode = done.before->status.mode & 0777U}));

@@ -19,9 +19,6 @@ namespace bawn::files {
     const contract::Context& context, const Place& place, const std::string& path,
     std::string_view bytes, bool make_parents);
 
-/// Sets the last change of an open file, ns since 1970. Errors: of futimens(2).
-[[nodiscard]] Result<> set_mtime(int fd, std::int64_t mtime_ns);
-
 /// What was done, oldest first.
 class Journal {
  public:

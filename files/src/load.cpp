@@ -56,9 +56,8 @@ Result<LoadedFile> load_file(const contract::Context& context, const Place& plac
   if (!bytes) {
     return std::unexpected(bytes.error().wrap(path));
   }
-  return LoadedFile{.bytes = *std::move(bytes),
-                    .status = opened->status,
-                    .attributes = attributes_of(opened->fd.get())};
+  return LoadedFile{
+      .bytes = *std::move(bytes), .status = opened->status, .attributes = attributes_of(*opened)};
 }
 
 Result<std::optional<LoadedFile>> load_if_there(const contract::Context& context,

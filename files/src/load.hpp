@@ -2,7 +2,6 @@
 /// Whole files into memory, through the session's file agent.
 #pragma once
 
-#include "attributes.hpp"
 #include "bawn/files/place.hpp"
 
 #include <cstddef>
@@ -14,7 +13,7 @@ namespace bawn::files {
 struct LoadedFile {
   std::string bytes;
   sandbox::FileStatus status;
-  Attributes attributes{};
+  sandbox::FileAttributes attributes{};
 };
 
 /// Reads from `fd` to its end, at most `most` bytes.

@@ -28,8 +28,7 @@ std::string_view to_string(FileType type) noexcept {
 
 Result<std::shared_ptr<FileAgent>> Warden::file_agent() {
   return contract::fail(ErrorCode::Unsupported,
-                        "file tools do not reach a place that is spoken to over pipes; read and "
-                        "write with bash or exec there");
+                        "this session has no file agent; read and write with bash or exec there");
 }
 
 }  // namespace bawn::sandbox

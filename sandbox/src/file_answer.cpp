@@ -1,5 +1,7 @@
 #include "file_answer.hpp"
 
+#include "file_attributes.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -16,8 +18,7 @@ wire::Reader reader_of(std::string_view payload) {
 }
 
 std::unexpected<Error> malformed() {
-  return contract::fail(ErrorCode::Internal,
-                        "the session's file agent sent a malformed answer and was ended");
+  return std::unexpected(malformed_error());
 }
 
 /// A number beyond the list makes `sound` false.
@@ -48,6 +49,28 @@ std::string take_bytes(wire::Reader& in, bool& sound) {
   const unsigned char* const found = in.bytes(length + 1);
   sound = sound && found != nullptr;
   return sound ? std::string(reinterpret_cast<const char*>(found), length) : std::string();
+}
+
+FileAttributes take_attributes(wire::Reader& in, bool& sound) {
+  FileAttributes attributes;
+  const std::uint32_t count = in.count(16);
+  for (std::uint32_t at = 0; at < count && sound; ++at) {
+    std::string name = in.text();
+    std::string value = take_bytes(in, sound);
+    attributes.values.emplace_back(std::move(name), std::move(value));
+  }
+  return attributes;
+}
+
+/// No more than a descriptor would be asked for.
+void cut_attributes(FileAttributes& attributes) {
+  std::size_t room = kMostAttributes;
+  std::erase_if(attributes.values, [&](const auto& entry) {
+    const bool fits = is_kept_attribute(entry.first) && entry.second.size() <= room;
+    room -= fits ? entry.second.size() : 0;
+    attributes.complete = attributes.complete && fits;
+    return !fits;
+  });
 }
 
 /// What a directory can hold as a name.
@@ -114,22 +137,51 @@ Result<StagedAnswer> read_staged(std::string_view payload) {
   const std::uint32_t made = in.u32();
   answer.target = in.text();
   answer.named = (flags & file_wire::kNamed) != 0;
-  answer.attributes_cut = (flags & file_wire::kAttributesCut) != 0;
   if ((flags & file_wire::kPresent) != 0) {
     answer.present = take_status(in, sound);
   }
-  const std::uint32_t count = in.count(16);
-  for (std::uint32_t at = 0; at < count && sound; ++at) {
-    std::string name = in.text();
-    std::string value = take_bytes(in, sound);
-    answer.attributes.emplace_back(std::move(name), std::move(value));
-  }
+  answer.attributes = take_attributes(in, sound);
+  answer.attributes.complete = (flags & file_wire::kAttributesCut) == 0;
+  answer.device = in.u64();
+  answer.inode = in.u64();
   sound = sound && made < file_wire::kMaxPath && answer.target.starts_with('/') &&
           answer.target.size() < 2 * file_wire::kMaxPath;
   if (!sound || !in.finished()) {
     return malformed();
   }
   answer.parents_made = static_cast<int>(made);
+  return answer;
+}
+
+Result<OpenedAnswer> read_opened(std::string_view payload) {
+  wire::Reader in = reader_of(payload);
+  OpenedAnswer answer;
+  bool sound = true;
+  const std::uint32_t flags = in.u32();
+  answer.status = take_status(in, sound);
+  answer.attributes = take_attributes(in, sound);
+  answer.attributes.complete = (flags & file_wire::kMoreAttributes) == 0;
+  answer.content = take_bytes(in, sound);
+  answer.after = take_status(in, sound);
+  answer.whole = (flags & file_wire::kContentEnds) != 0;
+  sound = sound && answer.status.type == FileType::Regular &&
+          answer.content.size() <= file_wire::kMaxContent;
+  if (!sound || !in.finished()) {
+    return malformed();
+  }
+  cut_attributes(answer.attributes);
+  return answer;
+}
+
+Result<ContentAnswer> read_content(std::string_view payload, std::size_t most) {
+  wire::Reader in = reader_of(payload);
+  ContentAnswer answer;
+  bool sound = true;
+  answer.content = take_bytes(in, sound);
+  answer.after = take_status(in, sound);
+  if (!sound || !in.finished() || answer.content.size() > most) {
+    return malformed();
+  }
   return answer;
 }
 

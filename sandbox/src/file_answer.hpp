@@ -35,8 +35,23 @@ struct StagedAnswer {
   std::optional<FileStatus> present;
   int parents_made = 0;
   bool named = false;
-  bool attributes_cut = false;
-  std::vector<std::pair<std::string, std::string>> attributes;  ///< name and value
+  FileAttributes attributes;  ///< of what is there
+  std::uint64_t device = 0;   ///< of the new file
+  std::uint64_t inode = 0;
+};
+
+/// A file whose content comes in answers.
+struct OpenedAnswer {
+  FileStatus status;
+  FileStatus after;  ///< once `content` was read
+  FileAttributes attributes;
+  std::string content;  ///< the beginning
+  bool whole = false;   ///< or all of it
+};
+
+struct ContentAnswer {
+  std::string content;
+  FileStatus after;
 };
 
 struct CommittedAnswer {
@@ -49,6 +64,9 @@ struct CommittedAnswer {
 [[nodiscard]] Result<DirectoryPage> read_page(std::string_view payload, bool with_status);
 [[nodiscard]] Result<std::string> read_link_text(std::string_view payload);
 [[nodiscard]] Result<StagedAnswer> read_staged(std::string_view payload);
+[[nodiscard]] Result<OpenedAnswer> read_opened(std::string_view payload);
+/// `most` is what was asked for.
+[[nodiscard]] Result<ContentAnswer> read_content(std::string_view payload, std::size_t most);
 [[nodiscard]] Result<CommittedAnswer> read_committed(std::string_view payload);
 [[nodiscard]] Result<int> read_count(std::string_view payload);
 [[nodiscard]] Result<> read_nothing(std::string_view payload);
@@ -56,6 +74,8 @@ struct CommittedAnswer {
 /// The error that a Failed frame means.
 [[nodiscard]] Error read_failure(std::string_view payload, const FileAsk& ask);
 
+/// What has no sound answer.
+[[nodiscard]] Error malformed_error();
 /// Errors of our own: the agent went away (Lost), or did not answer while `ended` came (Late).
 [[nodiscard]] Error lost_error(const FileAsk& ask);
 [[nodiscard]] Error late_error(const FileAsk& ask, const Error& ended);

@@ -17,8 +17,7 @@ namespace bawn::sandbox {
 
 namespace {
 
-// Answers but lists and attributes fit.
-constexpr std::size_t kReadSize = 4096;
+constexpr std::size_t kReadSize = std::size_t{32} << 10U;
 
 }  // namespace
 
@@ -65,7 +64,7 @@ bool FileChannel::send(file_wire::Op op, std::string_view payload, int fd) {
 
 FileExchange FileChannel::receive(const contract::Context& context) {
   for (;;) {
-    if (auto done = take_frame()) {
+    if (auto done = take_frame(last_id_, true)) {
       return std::move(*done);
     }
     if (auto waited = os::wait_readable(socket_.get(), context); !waited) {
@@ -75,6 +74,54 @@ FileExchange FileChannel::receive(const contract::Context& context) {
       return {FileExchange::End::Lost};
     }
   }
+}
+
+FileExchange FileChannel::exchange(std::span<const FileRequest> requests,
+                                   std::vector<FileReply>& replies,
+                                   const contract::Context& context) {
+  std::string out;
+  for (const FileRequest& request : requests) {
+    const wire::Header header{static_cast<std::uint32_t>(request.op), ++last_id_,
+                              static_cast<std::uint32_t>(request.payload.size())};
+    out.append(reinterpret_cast<const char*>(&header), sizeof header).append(request.payload);
+  }
+  std::size_t sent = 0;
+  for (std::size_t left = requests.size(); left > 0;) {
+    const auto id = last_id_ - static_cast<std::uint32_t>(left - 1);
+    if (auto done = take_frame(id, left == 1)) {
+      if (done->end != FileExchange::End::Answered) {
+        return *std::move(done);
+      }
+      replies.push_back(std::move(done->reply));
+      --left;
+      continue;
+    }
+    if (sent < out.size() && !send_some(out, sent)) {
+      return {sent == 0 ? FileExchange::End::Unsent : FileExchange::End::Lost};
+    }
+    pollfd entry{socket_.get(), static_cast<short>(sent < out.size() ? POLLIN | POLLOUT : POLLIN),
+                 0};
+    if (auto waited = os::wait_events({&entry, 1}, context); !waited) {
+      return {FileExchange::End::Ended, {}, std::move(waited).error()};
+    }
+    if (!receive_some()) {
+      return {FileExchange::End::Lost};
+    }
+  }
+  // An answer to what was not asked yet.
+  return {sent < out.size() ? FileExchange::End::Malformed : FileExchange::End::Answered};
+}
+
+bool FileChannel::send_some(std::string_view bytes, std::size_t& sent) const {
+  while (sent < bytes.size()) {
+    const ssize_t count = ::send(socket_.get(), bytes.data() + sent, bytes.size() - sent,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && errno != EINTR) {
+      return errno == EAGAIN;
+    }
+    sent += count > 0 ? static_cast<std::size_t>(count) : 0;
+  }
+  return true;
 }
 
 bool FileChannel::receive_some() {
@@ -96,7 +143,7 @@ bool FileChannel::receive_some() {
   return count > 0;
 }
 
-std::optional<FileExchange> FileChannel::take_frame() {
+std::optional<FileExchange> FileChannel::take_frame(std::uint32_t id, bool last) {
   wire::Header header;
   if (buffer_.size() < sizeof header) {
     return std::nullopt;
@@ -105,8 +152,8 @@ std::optional<FileExchange> FileChannel::take_frame() {
   const bool failed = header.type == static_cast<std::uint32_t>(file_wire::Answer::Failed);
   const bool done = header.type == static_cast<std::uint32_t>(file_wire::Answer::Done);
   const std::size_t whole = sizeof header + header.length;
-  if ((!failed && !done) || header.id != last_id_ || header.length > file_wire::kMaxAnswer ||
-      buffer_.size() > whole || fds_.size() > 1) {
+  if ((!failed && !done) || header.id != id || header.length > file_wire::kMaxAnswer ||
+      (last && buffer_.size() > whole) || fds_.size() > 1) {
     return FileExchange{FileExchange::End::Malformed};
   }
   if (buffer_.size() < whole) {
@@ -114,8 +161,8 @@ std::optional<FileExchange> FileChannel::take_frame() {
   }
   FileExchange result;
   result.reply.failed = failed;
-  result.reply.payload = buffer_.substr(sizeof header);
-  buffer_.clear();
+  result.reply.payload = buffer_.substr(sizeof header, header.length);
+  buffer_.erase(0, whole);
   if (!fds_.empty()) {
     result.reply.fd = std::move(fds_.front());
     fds_.clear();

@@ -14,40 +14,14 @@ namespace {
 using contract::Context;
 using file_wire::Op;
 
-/// Hidden, no name that a program looks for, and not to be guessed.
-Result<std::string> hidden_name() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != sizeof number) {
-    return std::unexpected(Error::from_errno(errno, "getrandom", "cannot make up a name"));
-  }
-  return fmt::format(".~{:016x}.tmp", number);
-}
-
-Result<std::string> encode_start(const FilePlan& plan) {
-  wire::Writer out;
-  out.u32((plan.hold_paths ? file_wire::kHoldPaths : 0U) |
-          (plan.hold_attributes ? file_wire::kHoldAttributes : 0U));
-  out.u32(static_cast<std::uint32_t>(plan.roots.size()));
-  for (const FilePlan::Root& root : plan.roots) {
-    out.u32(root.writable ? 1 : 0).text(root.path);
-  }
-  out.u32(static_cast<std::uint32_t>(plan.protected_paths.size()));
-  for (const std::string& path : plan.protected_paths) {
-    out.text(path);
-  }
-  if (out.data().size() > file_wire::kMaxStart) {
-    return contract::fail(ErrorCode::InvalidArgument,
-                          "the policy has more writable roots and protected names than the file "
-                          "agent takes; name fewer");
-  }
-  return out.data();
-}
-
 class PooledFileAgent final : public FileAgent {
  public:
   explicit PooledFileAgent(std::shared_ptr<FilePool> pool) : pool_(std::move(pool)) {}
 
   [[nodiscard]] Result<OpenedFile> open(const Context& context, const std::string& path) override {
+    if (pool_->carried()) {
+      return open_carried(*pool_, context, BAWN_TRY(checked_path(path)));
+    }
     FileReply reply = BAWN_TRY(ask_about(context, {Op::Open, path}, {}));
     const auto told = BAWN_TRY(believe(read_status(reply.payload)));
     const auto status = BAWN_TRY(believe(check_descriptor(reply.fd, O_RDONLY, told)));
@@ -82,9 +56,14 @@ class PooledFileAgent final : public FileAgent {
                                                           const StageOptions& options) override {
     std::string hidden = BAWN_TRY(hidden_name());
     wire::Writer head;
-    head.u32(options.make_parents ? 1 : 0).text(hidden);
+    head.u32((options.make_parents ? file_wire::kMakeParents : 0U) |
+             (pool_->carried() ? file_wire::kOnlyLook : 0U));
+    head.text(hidden);
     FileReply reply = BAWN_TRY(ask_about(context, {Op::Stage, path, true}, std::move(head)));
     StagedAnswer answer = BAWN_TRY(believe(read_staged(reply.payload)));
+    if (pool_->carried()) {
+      return make_carried_file(pool_, path, std::move(answer));
+    }
     (void)BAWN_TRY(believe(check_descriptor(reply.fd, O_WRONLY, {})));
     return make_staged_file(pool_, path, std::move(hidden), std::move(answer), std::move(reply.fd));
   }
@@ -188,12 +167,7 @@ class PooledFileAgent final : public FileAgent {
     return pool_->ask(context, ask, head.data());
   }
 
-  /// The agent went away while it worked. It does nothing any more: what it did last can be seen.
-  static bool is_lost(const Error& error) {
-    const auto* const failure = error.find<FileFailure>();
-    return failure != nullptr && failure->kind == FileFailure::Kind::Lost;
-  }
-
+  /// After a loss: the agent does nothing any more, and what it did last can be seen.
   bool is_there(const Context& context, const std::string& path, const FileStatus& file) {
     const auto now = status(context, path, Links::Keep);
     return now && now->device == file.device && now->inode == file.inode;
@@ -224,6 +198,39 @@ class PooledFileAgent final : public FileAgent {
 
 }  // namespace
 
+Result<std::string> hidden_name() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) {
+    return std::unexpected(Error::from_errno(errno, "getrandom", "cannot make up a name"));
+  }
+  return fmt::format(".~{:016x}.tmp", number);
+}
+
+Result<std::string> encode_start(const FilePlan& plan, std::uint32_t flags) {
+  wire::Writer out;
+  out.u32(flags | (plan.hold_paths ? file_wire::kHoldPaths : 0U) |
+          (plan.hold_attributes ? file_wire::kHoldAttributes : 0U));
+  out.u32(static_cast<std::uint32_t>(plan.roots.size()));
+  for (const FilePlan::Root& root : plan.roots) {
+    out.u32(root.writable ? 1 : 0).text(root.path);
+  }
+  out.u32(static_cast<std::uint32_t>(plan.protected_paths.size()));
+  for (const std::string& path : plan.protected_paths) {
+    out.text(path);
+  }
+  if (out.data().size() > file_wire::kMaxStart) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          "the policy has more writable roots and protected names than the file "
+                          "agent takes; name fewer");
+  }
+  return out.data();
+}
+
+bool is_lost(const Error& error) {
+  const auto* const failure = error.find<FileFailure>();
+  return failure != nullptr && failure->kind == FileFailure::Kind::Lost;
+}
+
 void put_condition(wire::Writer& out, const Condition& condition) {
   out.u32(static_cast<std::uint32_t>(condition.kind));
   if (condition.kind != Condition::Kind::Same && condition.kind != Condition::Kind::SameContent) {
@@ -242,7 +249,10 @@ std::shared_ptr<FileAgent> make_file_agent(std::shared_ptr<FilePool> pool) {
 
 Result<std::shared_ptr<FileAgent>> make_file_agent(std::shared_ptr<WardenLink> link,
                                                    const FilePlan& plan) {
-  return make_file_agent(std::make_shared<FilePool>(std::move(link), BAWN_TRY(encode_start(plan))));
+  auto start = [link = std::move(link), order = BAWN_TRY(encode_start(plan, 0))] {
+    return FileChannel::start(*link, order);
+  };
+  return make_file_agent(std::make_shared<FilePool>(std::move(start), false));
 }
 
 }  // namespace bawn::sandbox

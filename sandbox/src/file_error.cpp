@@ -96,6 +96,7 @@ bool is_kernel_file_system(int fd) {
 std::string_view purpose(file_wire::Op op) noexcept {
   switch (op) {
     case file_wire::Op::Open:
+    case file_wire::Op::ReadHeld:
       return "cannot open";
     case file_wire::Op::Status:
       return "cannot look at";
@@ -105,6 +106,8 @@ std::string_view purpose(file_wire::Op op) noexcept {
       return "cannot read the link";
     case file_wire::Op::Stage:
     case file_wire::Op::Commit:
+    case file_wire::Op::WriteHeld:
+    case file_wire::Op::HandHeld:
     case file_wire::Op::TryWrite:
       return "cannot write";
     case file_wire::Op::Discard:
@@ -144,6 +147,10 @@ Error read_failure(std::string_view payload, const FileAsk& ask) {
   failure.type = static_cast<FileType>(type);
   const Error error = error_of(failure, call, ask);
   return with_failure(error, std::move(failure));
+}
+
+Error malformed_error() {
+  return {ErrorCode::Internal, "the session's file agent sent a malformed answer and was ended"};
 }
 
 Error lost_error(const FileAsk& ask) {

@@ -41,7 +41,7 @@ Result<std::unique_ptr<FileChannel>> FilePool::take(const contract::Context& con
     return channel;
   }
   lock.unlock();
-  auto started = FileChannel::start(*link_, order_);
+  auto started = start_();
   if (!started) {
     drop(nullptr);
     return std::unexpected(started.error().code() == ErrorCode::ResourceExhausted
@@ -98,8 +98,7 @@ Result<FileReply> FilePool::ask(const contract::Context& context, const FileAsk&
       return std::unexpected(late_error(ask, *result.error));
     }
     if (result.end == End::Malformed) {
-      return contract::fail(ErrorCode::Internal,
-                            "the session's file agent sent a malformed answer and was ended");
+      return std::unexpected(malformed_error());
     }
     const bool again = result.end == End::Unsent || !ask.changes;
     if (!again || tries == kMaxTries) {
@@ -107,6 +106,61 @@ Result<FileReply> FilePool::ask(const contract::Context& context, const FileAsk&
           lost_error({ask.op, ask.path, result.end == End::Lost && ask.changes}));
     }
   }
+}
+
+Result<FileHold> FilePool::hold(const contract::Context& context, const FileAsk& ask) {
+  const auto now = contract::Context::Clock::now();
+  if (context.ended_at(now)) {
+    return std::unexpected(late_error({ask.op, ask.path, false}, ended_error(context)));
+  }
+  return FileHold(*this, BAWN_TRY(take(context.with_deadline(now + kUsualLimit), ask)));
+}
+
+FileHold::~FileHold() {
+  if (pool_ == nullptr) {
+    return;
+  }
+  if (sound_) {
+    pool_->give_back(std::move(channel_));
+  } else {
+    pool_->drop(std::move(channel_));
+  }
+}
+
+void FileHold::distrust() {
+  sound_ = false;
+  pool_->distrust();
+}
+
+Result<std::vector<FileReply>> FileHold::ask(const contract::Context& context, const FileAsk& ask,
+                                             std::span<const FileRequest> requests) {
+  const contract::Context bounded =
+      context.with_deadline(contract::Context::Clock::now() + kUsualLimit);
+  std::vector<FileReply> replies;
+  const FileExchange result = channel_->exchange(requests, replies, bounded);
+  for (std::size_t at = 0; at < replies.size(); ++at) {
+    if (replies[at].failed) {
+      sound_ = result.end == End::Answered;
+      return std::unexpected(
+          read_failure(replies[at].payload, {requests[at].op, ask.path, ask.changes}));
+    }
+  }
+  switch (result.end) {
+    case End::Answered:
+      return replies;
+    case End::Unsent:
+    case End::Lost:
+      sound_ = false;
+      return std::unexpected(
+          lost_error({ask.op, ask.path, result.end == End::Lost && ask.changes}));
+    case End::Ended:
+      sound_ = false;
+      return std::unexpected(late_error(ask, *result.error));
+    case End::Malformed:
+      break;
+  }
+  sound_ = false;
+  return std::unexpected(malformed_error());
 }
 
 }  // namespace bawn::sandbox

@@ -1,7 +1,8 @@
+#include "file_attributes.hpp"
 #include "file_client.hpp"
 
 #include <fcntl.h>
-#include <sys/xattr.h>
+#include <sys/stat.h>
 
 #include <chrono>
 
@@ -11,32 +12,6 @@ namespace {
 
 /// Tidying up must not keep anybody for long.
 constexpr std::chrono::seconds kTidyLimit{2};
-
-/// Only what the agent may tell to keep: it could be in other hands.
-bool is_kept(const std::string& name) {
-  return name.starts_with("user.") || name == "system.posix_acl_access";
-}
-
-/// Set here and not by the agent, whose filter refuses the calls to every process of the session.
-bool set_attributes(int fd, const StagedAnswer& answer) {
-  bool kept = !answer.attributes_cut;
-  for (const auto& [name, value] : answer.attributes) {
-    kept = is_kept(name) &&
-           ::fsetxattr(fd, name.c_str(), value.data(), value.size(), XATTR_CREATE) == 0 && kept;
-  }
-  return kept;
-}
-
-contract::Context soon() {
-  return contract::Context().with_deadline(contract::Context::Clock::now() + kTidyLimit);
-}
-
-void discard_hidden(FilePool& pool, const std::string& hidden, const std::string& target) {
-  wire::Writer out;
-  out.text(hidden).text(target);
-  // Doing it twice is doing it once: asked again when an agent is lost over it.
-  (void)pool.ask(soon(), {file_wire::Op::Discard, target, false}, out.data());
-}
 
 class PooledKeptFile final : public KeptFile {
  public:
@@ -86,7 +61,8 @@ class PooledStagedFile final : public StagedFile {
         hidden_(std::move(hidden)),
         answer_(std::move(answer)),
         fd_(std::move(fd)),
-        attributes_kept_(set_attributes(fd_.get(), answer_)),
+        // Set here and not by the agent, whose filter refuses the calls to all of the session.
+        attributes_kept_(write_attributes(fd_.get(), answer_.attributes)),
         may_be_there_(answer_.named) {}
   ~PooledStagedFile() override {
     if (may_be_there_) {
@@ -97,6 +73,20 @@ class PooledStagedFile final : public StagedFile {
   PooledStagedFile& operator=(const PooledStagedFile&) = delete;
 
   [[nodiscard]] int fd() const noexcept override { return fd_.get(); }
+  [[nodiscard]] Result<> set_mtime(std::int64_t mtime_ns) override {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    // Before 1970 the rest still counts forwards.
+    const std::int64_t rest = (mtime_ns % kSecond + kSecond) % kSecond;
+    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+                               {.tv_sec = (mtime_ns - rest) / kSecond, .tv_nsec = rest}};
+    if (::futimens(fd_.get(), times) != 0) {
+      return std::unexpected(Error::from_errno(errno, "futimens", "cannot set the file's time"));
+    }
+    return {};
+  }
+  [[nodiscard]] bool set_attributes(const FileAttributes& attributes) override {
+    return write_attributes(fd_.get(), attributes);
+  }
   [[nodiscard]] const std::string& target() const noexcept override { return answer_.target; }
   [[nodiscard]] const std::optional<FileStatus>& present() const noexcept override {
     return answer_.present;
@@ -109,11 +99,12 @@ class PooledStagedFile final : public StagedFile {
       return contract::fail(ErrorCode::AlreadyExists, "the staged file was committed before");
     }
     const os::UniqueFd file = std::move(fd_);
-    auto reply =
-        pool_->ask(context, {file_wire::Op::Commit, asked_, true}, encode(options), file.get());
+    const std::string request = encode_commit(options, answer_.named ? file_wire::kIsNamed : 0U, 0,
+                                              hidden_, answer_.target);
+    auto reply = pool_->ask(context, {file_wire::Op::Commit, asked_, true}, request, file.get());
     if (!reply) {
       const auto* const failure = reply.error().find<FileFailure>();
-      if (failure != nullptr && failure->kind == FileFailure::Kind::Lost) {
+      if (is_lost(reply.error())) {
         if (auto found = find_out(file)) {
           if (options.keep_old && answer_.present) {
             found->old = make_kept_file(pool_, hidden_, answer_.target, *answer_.present);
@@ -166,17 +157,6 @@ class PooledStagedFile final : public StagedFile {
     return committed;
   }
 
-  [[nodiscard]] std::string encode(const CommitOptions& options) const {
-    wire::Writer out;
-    out.u32(
-        (options.mode ? file_wire::kWithMode : 0U) | (options.durable ? file_wire::kDurable : 0U) |
-        (options.keep_old ? file_wire::kKeepOld : 0U) | (answer_.named ? file_wire::kIsNamed : 0U));
-    out.u32(options.mode.value_or(0));
-    put_condition(out, options.condition);
-    out.text(hidden_).text(answer_.target);
-    return out.data();
-  }
-
   void discard() { discard_hidden(*pool_, hidden_, answer_.target); }
 
   std::shared_ptr<FilePool> pool_;
@@ -189,6 +169,29 @@ class PooledStagedFile final : public StagedFile {
 };
 
 }  // namespace
+
+std::string encode_commit(const CommitOptions& options, std::uint32_t flags, std::int64_t mtime_ns,
+                          const std::string& hidden, const std::string& target) {
+  wire::Writer out;
+  out.u32(flags | (options.mode ? file_wire::kWithMode : 0U) |
+          (options.durable ? file_wire::kDurable : 0U) |
+          (options.keep_old ? file_wire::kKeepOld : 0U));
+  out.u32(options.mode.value_or(0)).u64(static_cast<std::uint64_t>(mtime_ns));
+  put_condition(out, options.condition);
+  out.text(hidden).text(target);
+  return out.data();
+}
+
+contract::Context soon() {
+  return contract::Context().with_deadline(contract::Context::Clock::now() + kTidyLimit);
+}
+
+void discard_hidden(FilePool& pool, const std::string& hidden, const std::string& target) {
+  wire::Writer out;
+  out.text(hidden).text(target);
+  // Doing it twice is doing it once: asked again when an agent is lost over it.
+  (void)pool.ask(soon(), {file_wire::Op::Discard, target, false}, out.data());
+}
 
 std::unique_ptr<KeptFile> make_kept_file(std::shared_ptr<FilePool> pool, std::string hidden,
                                          std::string target, const FileStatus& status) {

@@ -22,7 +22,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 #endif
 
 inline constexpr std::uint32_t kMagic = 0x4e575242;  // "BRWN"
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 /// Bytes after a header, in both directions: a spawn's arguments and what stands before them.
 inline constexpr std::size_t kMaxPayload = wire::kMaxPayload + 4096;
 /// Bytes of file contents in one frame.
@@ -61,6 +61,13 @@ enum class Type : std::uint32_t {
   Watch = 18,    ///< [request] session, count, (inside pid, u64 start time)…; Done follows, and
                  ///< Ended when one of them has ended
   Unwatch = 19,  ///< [watch's request]
+  /// [stream, which is the request's number too] session, then the payload of wire::Type::Agent:
+  /// the stream is the server's end of the new file agent's; answered as Ask is.
+  Agent = 20,
+  /// [request] stream, count, (text name, u32 length, bytes, NUL)…: sets extended attributes of the
+  /// file that the agent of that stream has passed (file_wire::Op::HandHeld), which no process of
+  /// the session may. Done has the errno of the first that failed.
+  Attributes = 21,
 
   Ready = 0x100,        ///< [session] start time (u64), then wire.hpp's payload
   SetupFailed = 0x101,  ///< [session] wire.hpp's payload

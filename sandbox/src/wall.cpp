@@ -59,8 +59,13 @@ Result<SessionPlan> forecast_wall(const WallRequest& request) {
 }
 
 Result<Wall> raise_wall(const WallRequest& request) {
-  return with_features(
-      [&](const KernelFeatures& features) { return raise_with(features, request); });
+  return with_features([&](KernelFeatures features) {
+    if (request.warden.relay != nullptr) {
+      features.cgroup_v2 = {.available = false, .reason = "the session is behind a relay"};
+      features.cgroup_controllers.clear();
+    }
+    return raise_with(features, request);
+  });
 }
 
 }  // namespace bawn::sandbox

@@ -1,5 +1,6 @@
 #include "relay_warden.hpp"
 
+#include "../file_client.hpp"
 #include "../spawn_request.hpp"
 #include "../warden_launch.hpp"
 #include "../wire_encode.hpp"
@@ -114,10 +115,11 @@ class RelayChild final : public Child {
 class RelayWarden final : public Warden {
  public:
   RelayWarden(std::shared_ptr<Relay> relay, std::shared_ptr<RelayLink> link, std::uint32_t session,
-              std::shared_ptr<ChildState> state)
+              FilePlan files, std::shared_ptr<ChildState> state)
       : relay_(std::move(relay)),
         link_(std::move(link)),
         session_(session),
+        file_plan_(std::move(files)),
         state_(std::move(state)) {}
   ~RelayWarden() override { close(); }
   RelayWarden(const RelayWarden&) = delete;
@@ -205,6 +207,9 @@ class RelayWarden final : public Warden {
     return ends;
   }
 
+  /// Errors of its requests also: those of the relay.
+  [[nodiscard]] Result<std::shared_ptr<FileAgent>> file_agent() override;
+
   void close() override;
 
  private:
@@ -233,6 +238,8 @@ class RelayWarden final : public Warden {
   std::shared_ptr<Relay> relay_;
   std::shared_ptr<RelayLink> link_;
   const std::uint32_t session_;
+  FilePlan file_plan_;
+  std::shared_ptr<FileAgent> files_;   ///< guarded by closing_
   std::shared_ptr<ChildState> state_;  ///< of the warden itself: lost once it is gone
   contract::Confinement report_;
   int pid_ = 0;
@@ -339,6 +346,70 @@ Result<std::unique_ptr<Child>> RelayWarden::spawn(SpawnSpec spec) {
   return child;
 }
 
+/// The Refused that an answer carries, or nothing.
+std::optional<Error> refused_in(const RelayAnswer& answer) {
+  wire::Reader in = answer.reader();
+  if (answer.type != Type::Answer || static_cast<wire::Type>(in.u32()) != wire::Type::Refused) {
+    return std::nullopt;
+  }
+  return refusal(inner_frame(wire::Type::Refused,
+                             std::string_view(answer.payload).substr(sizeof(std::uint32_t))));
+}
+
+/// Has the relay set attributes of the file that the agent of that stream has passed to it.
+bool set_attributes(RelayLink& link, std::uint32_t stream, const FileAttributes& attributes) {
+  wire::Writer out;
+  out.u32(stream).u32(static_cast<std::uint32_t>(attributes.values.size()));
+  for (const auto& [name, value] : attributes.values) {
+    out.text(name).text(value);
+  }
+  return link.ask_done(Type::Attributes, link.next_id(), out.data(), "fsetxattr", "attributes")
+      .has_value();
+}
+
+/// An agent at the other end of a stream of its own.
+Result<std::unique_ptr<FileChannel>> start_agent(const std::shared_ptr<RelayLink>& link,
+                                                 std::uint32_t session, std::string_view order) {
+  os::SocketPair ends = BAWN_TRY(os::SocketPair::make());
+  const std::uint32_t id = link->next_id();
+  std::vector<NewStream> streams;
+  streams.push_back(
+      {id, BAWN_TRY(LocalStream::make(session, LocalStream::Way::Both, std::move(ends.far)))});
+  std::string payload = words({session});
+  payload.append(order);
+  const auto answer = link->ask(Type::Agent, id, payload, std::move(streams));
+  if (!answer) {
+    link->drop_stream(id);
+    return std::unexpected(answer.error());
+  }
+  if (auto error = refused_in(*answer)) {
+    link->drop_stream(id);
+    return std::unexpected(*std::move(error));
+  }
+  return std::make_unique<FileChannel>(std::move(ends.near), [link, id](const auto& attributes) {
+    return set_attributes(*link, id, attributes);
+  });
+}
+
+Result<std::shared_ptr<FileAgent>> RelayWarden::file_agent() {
+  const std::scoped_lock lock(closing_);
+  if (closed_) {
+    return contract::fail(ErrorCode::Closed, "the session is closed");
+  }
+  if (files_ == nullptr) {
+    auto start = [link = link_, state = state_, session = session_,
+                  order = BAWN_TRY(encode_start(
+                      file_plan_, file_wire::kCarried))]() -> Result<std::unique_ptr<FileChannel>> {
+      if (state->lost()) {
+        return contract::fail(ErrorCode::Closed, "the session's warden is gone");
+      }
+      return start_agent(link, session, order);
+    };
+    files_ = make_file_agent(std::make_shared<FilePool>(std::move(start), true));
+  }
+  return files_;
+}
+
 void RelayWarden::close() {
   constexpr std::chrono::milliseconds kLimit{2000};
   const std::scoped_lock lock(closing_);
@@ -373,7 +444,8 @@ Result<std::shared_ptr<Warden>> start_relay_warden(std::shared_ptr<Relay> relay,
   const std::uint32_t session = link->next_id();
   auto state = std::make_shared<ChildState>(BAWN_TRY(os::EventFd::make()));
   link->add_session(session, state);
-  auto warden = std::make_shared<RelayWarden>(std::move(relay), link, session, std::move(state));
+  auto warden =
+      std::make_shared<RelayWarden>(std::move(relay), link, session, plan.files, std::move(state));
   BAWN_TRY(warden->open(plan));
   return warden;
 }

@@ -8,7 +8,8 @@
 ///   lseek,
 ///             mkdirat, linkat, unlinkat, renameat2, fchmod, fchmodat2, fchown, fsync,
 ///             flistxattr, fgetxattr, close, snprintf on fixed buffers; for trials of changes
-///             faccessat, statx, fstatvfs, geteuid, capget
+///             faccessat, statx, fstatvfs, geteuid, capget; carried over a relay pread, pwrite,
+///             fcntl(F_DUPFD_CLOEXEC), futimens
 /// It answers one request after the other; whoever waits for one that hangs kills it.
 ///
 /// No path is judged by its text: the kernel resolves each one inside the wall, without magic
@@ -78,6 +79,8 @@ struct Reply {
 // keep.cpp: what the agent keeps to by itself.
 /// Reads the start order and opens the roots; false when it is malformed.
 bool keep_to(const unsigned char* order, std::size_t length) noexcept;
+/// No descriptor can go to the server: see held.cpp.
+bool is_carried() noexcept;
 /// The umask that the session was started with.
 mode_t session_umask() noexcept;
 
@@ -160,11 +163,34 @@ struct Condition {
 Condition read_condition(wire::Reader& in) noexcept;
 Problem check_condition(const Condition& condition, const Place& place) noexcept;
 
+// held.cpp: the one file that a server behind a relay works with.
+/// Keeps a file that is open for reading, or a staged one with what is needed to take its hidden
+/// name away again; lets the one before go.
+void hold_opened(Held& file) noexcept;
+void hold_staged(Held& file, Place& place, const char* hidden, bool named) noexcept;
+/// The held file, or -1.
+int held_file() noexcept;
+/// It has a hidden name.
+bool held_is_named() noexcept;
+/// Lets it go, and a hidden name with it.
+void let_held_go() noexcept;
+/// The same after a commit, which has seen to the name.
+void forget_held() noexcept;
+/// Appends up to `most` bytes from `offset` on, and as many as there is room for. `ends`: these are
+/// the file's last ones.
+Problem put_content(Packer& out, int file, std::uint64_t offset, std::size_t most,
+                    bool& ends) noexcept;
+
+// stage.cpp
+/// Appends the attributes of an open file (-1: none to be had) that can be kept; false when some
+/// could not be read, and with `only` also when there are others.
+bool put_attributes(Packer& out, int file, bool only) noexcept;
+
 /// Answers requests until the stream ends.
 void serve(int stream) noexcept;
 
-// The operations; read.cpp, stage.cpp, commit.cpp, aside.cpp, change.cpp, trial.cpp. A malformed
-// request is told by `request.in`.
+// The operations; read.cpp, stage.cpp, commit.cpp, aside.cpp, change.cpp, trial.cpp, held.cpp. A
+// malformed request is told by `request.in`.
 Problem open_file(Request& request, Reply& reply) noexcept;
 Problem status_of(Request& request, Reply& reply) noexcept;
 Problem list_directory(Request& request, Reply& reply) noexcept;
@@ -179,6 +205,9 @@ Problem make_directory(Request& request, Reply& reply) noexcept;
 Problem set_mode(Request& request, Reply& reply) noexcept;
 Problem set_aside(Request& request, Reply& reply) noexcept;
 Problem put_back(Request& request, Reply& reply) noexcept;
+Problem read_held(Request& request, Reply& reply) noexcept;
+Problem write_held(Request& request, Reply& reply) noexcept;
+Problem hand_held(Request& request, Reply& reply) noexcept;
 Problem try_change(file_wire::Op op, Request& request, Reply& reply) noexcept;
 
 }  // namespace bawn::sandbox::warden::agent

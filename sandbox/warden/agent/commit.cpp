@@ -4,6 +4,7 @@
 #include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -15,6 +16,7 @@ namespace {
 struct Order {
   std::uint32_t flags = 0;
   std::uint32_t mode = 0;
+  std::int64_t mtime_ns = 0;
   Condition condition;
   const char* hidden = "";
   const char* target = "";
@@ -28,6 +30,7 @@ Order read_order(wire::Reader& in) noexcept {
   Order order;
   order.flags = in.u32();
   order.mode = in.u32();
+  order.mtime_ns = static_cast<std::int64_t>(in.u64());
   order.condition = read_condition(in);
   order.hidden = in.text();
   order.target = in.text();
@@ -49,6 +52,14 @@ bool keep_owner(int file, const struct stat& own, const struct stat& old, mode_t
   return false;
 }
 
+bool set_mtime(int file, std::int64_t mtime_ns) noexcept {
+  constexpr std::int64_t kSecond = 1000000000;
+  // Before 1970 the rest still counts forwards.
+  const std::int64_t rest = (mtime_ns % kSecond + kSecond) % kSecond;
+  const timespec times[2] = {{0, UTIME_OMIT}, {(mtime_ns - rest) / kSecond, rest}};
+  return futimens(file, times) == 0;
+}
+
 Problem dress(int file, const Order& order, const Place& place, std::uint32_t& done) noexcept {
   struct stat own = {};
   if (fstat(file, &own) != 0) {
@@ -65,6 +76,9 @@ Problem dress(int file, const Order& order, const Place& place, std::uint32_t& d
   }
   if (fchmod(file, mode) != 0) {
     return failed_call("fchmod");
+  }
+  if (order.has(file_wire::kWithTime) && !set_mtime(file, order.mtime_ns)) {
+    return failed_call("futimens");
   }
   if (order.has(file_wire::kDurable)) {
     if (fsync(file) != 0) {
@@ -181,19 +195,14 @@ Problem perform(int file, const Order& order, Place& place, std::uint32_t& done)
   return problem.failed() ? problem : put_in_place(file, order, place, done);
 }
 
-}  // namespace
-
-Problem commit_file(Request& request, Reply& reply) noexcept {
-  const Order order = read_order(request.in);
-  if (!request.in.finished() || request.fd < 0) {
-    return {EPROTO};
-  }
+/// After a failure no hidden name is left.
+Problem commit(int file, const Order& order, Packer& out) noexcept {
   Place place;
   std::uint32_t done = 0;
-  const Problem problem = perform(request.fd, order, place, done);
+  const Problem problem = perform(file, order, place, done);
   if (problem.failed()) {
     if (order.has(file_wire::kIsNamed) && place.parent.is_open() &&
-        is_hidden_file(request.fd, place.parent.get(), order.hidden)) {
+        is_hidden_file(file, place.parent.get(), order.hidden)) {
       (void)unlinkat(place.parent.get(), order.hidden, 0);
     }
     return problem;
@@ -202,10 +211,26 @@ Problem commit_file(Request& request, Reply& reply) noexcept {
     done &= ~file_wire::kSynced;
   }
   struct stat status = {};
-  (void)fstat(request.fd, &status);
-  reply.out.u32(done | (place.present ? file_wire::kReplaced : 0U));
-  put_status(reply.out, status);
+  (void)fstat(file, &status);
+  out.u32(done | (place.present ? file_wire::kReplaced : 0U));
+  put_status(out, status);
   return {};
+}
+
+}  // namespace
+
+Problem commit_file(Request& request, Reply& reply) noexcept {
+  Order order = read_order(request.in);
+  const int file = is_carried() ? held_file() : request.fd;
+  if (!request.in.finished() || file < 0) {
+    return {EPROTO};
+  }
+  if (is_carried() && held_is_named()) {
+    order.flags |= file_wire::kIsNamed;
+  }
+  const Problem problem = commit(file, order, reply.out);
+  forget_held();
+  return problem;
 }
 
 }  // namespace bawn::sandbox::warden::agent

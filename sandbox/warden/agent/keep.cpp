@@ -78,7 +78,8 @@ bool keep_to(const unsigned char* order, std::size_t length) noexcept {
   for (std::uint32_t at = 0; at < count; ++at) {
     const bool writable = in.u32() != 0;
     const char* const path = in.text();
-    if (flags == 0 || root_count == kMaxRoots) {
+    if ((flags & (file_wire::kHoldPaths | file_wire::kHoldAttributes)) == 0 ||
+        root_count == kMaxRoots) {
       continue;
     }
     // The plan's roots are canonical: a link is one that was put there since.
@@ -94,6 +95,10 @@ bool keep_to(const unsigned char* order, std::size_t length) noexcept {
     (void)in.text();
   }
   return in.finished();
+}
+
+bool is_carried() noexcept {
+  return (flags & file_wire::kCarried) != 0;
 }
 
 mode_t session_umask() noexcept {

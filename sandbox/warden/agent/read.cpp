@@ -69,9 +69,35 @@ Problem put_entries(Packer& out, int directory, bool with_status, PageEnd& end) 
   }
 }
 
+/// What a server that gets no descriptor is told: as much of the file as fits, and whether it is
+/// the file that it was.
+Problem put_opened(Reply& reply, const struct stat& before) noexcept {
+  Packer& out = reply.out;
+  const std::size_t head = out.size;
+  const int file = reply.fd.get();
+  out.u32(0);
+  put_status(out, before);
+  std::uint32_t flags = put_attributes(out, file, true) ? 0U : file_wire::kMoreAttributes;
+  bool ends = false;
+  const Problem problem = put_content(out, file, 0, file_wire::kMaxContent, ends);
+  struct stat after = {};
+  if (problem.failed() || fstat(file, &after) != 0) {
+    return problem.failed() ? problem : failed_call("fstat");
+  }
+  put_status(out, after);
+  flags |= ends ? file_wire::kContentEnds : 0U;
+  memcpy(out.data + head, &flags, sizeof flags);
+  if (!ends) {
+    hold_opened(reply.fd);
+  }
+  reply.fd.reset(-1);
+  return {};
+}
+
 }  // namespace
 
 Problem open_file(Request& request, Reply& reply) noexcept {
+  let_held_go();
   const char* const path = request.in.text();
   // Looked at before it is opened: opening a FIFO lets its writer go on, and opening a device may
   // do anything.
@@ -96,8 +122,11 @@ Problem open_file(Request& request, Reply& reply) noexcept {
     return failed_call("fstat");
   }
   problem = require_regular(status);
-  put_status(reply.out, status);
-  return problem;
+  if (!is_carried() || problem.failed()) {
+    put_status(reply.out, status);
+    return problem;
+  }
+  return put_opened(reply, status);
 }
 
 Problem status_of(Request& request, Reply& reply) noexcept {

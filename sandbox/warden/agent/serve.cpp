@@ -48,6 +48,12 @@ Problem perform(Op op, Request& request, Reply& reply) noexcept {
     case Op::TryRename:
     case Op::TrySetMode:
       return try_change(op, request, reply);
+    case Op::ReadHeld:
+      return read_held(request, reply);
+    case Op::WriteHeld:
+      return write_held(request, reply);
+    case Op::HandHeld:
+      return hand_held(request, reply);
   }
   return {ENOSYS, FailureKind::System, "agent"};
 }
@@ -89,6 +95,7 @@ bool serve_one(int stream) noexcept {
 void serve(int stream) noexcept {
   while (serve_one(stream)) {
   }
+  let_held_go();
 }
 
 }  // namespace bawn::sandbox::warden::agent

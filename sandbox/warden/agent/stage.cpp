@@ -20,6 +20,12 @@ bool is_kept(const char* name) noexcept {
   return strncmp(name, "user.", 5) == 0 || strcmp(name, "system.posix_acl_access") == 0;
 }
 
+/// What the kernel sets anew by itself, so that it is no loss.
+bool is_the_kernels(const char* name) noexcept {
+  return strcmp(name, "security.selinux") == 0 || strcmp(name, "security.ima") == 0 ||
+         strcmp(name, "security.evm") == 0;
+}
+
 /// Finds or makes the place of the file.
 Problem find_target(const char* path, bool make_parents, Place& place,
                     std::uint32_t& made) noexcept {
@@ -53,23 +59,23 @@ Problem make_file(const Place& place, const char* hidden, Held& file, bool& name
   return file.is_open() ? Problem{} : failed_call("openat");
 }
 
-/// Appends the attributes that can be had; false when some could not.
-bool put_attributes(Packer& out, const Place& place) noexcept {
+}  // namespace
+
+bool put_attributes(Packer& out, int file, bool only) noexcept {
   static char names[kMaxNames];
   static char value[kMaxValue];
   const std::size_t head = out.size;
   std::uint32_t count = 0;
   out.u32(0);
-  const Held file(openat(place.parent.get(), place.name,
-                         O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
-  const ssize_t length = file.is_open() ? flistxattr(file.get(), names, sizeof names) : -1;
-  bool complete = length >= 0 || (file.is_open() && errno == EOPNOTSUPP);
+  const ssize_t length = file >= 0 ? flistxattr(file, names, sizeof names) : -1;
+  bool complete = length >= 0 || (file >= 0 && errno == EOPNOTSUPP);
   for (ssize_t at = 0; at < length; at += static_cast<ssize_t>(strlen(names + at)) + 1) {
     const char* const name = names + at;
     if (!is_kept(name)) {
+      complete = complete && (!only || is_the_kernels(name));
       continue;
     }
-    const ssize_t size = fgetxattr(file.get(), name, value, sizeof value);
+    const ssize_t size = fgetxattr(file, name, value, sizeof value);
     const std::size_t before = out.size;
     out.text(name, strlen(name));
     out.text(value, size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -85,15 +91,14 @@ bool put_attributes(Packer& out, const Place& place) noexcept {
   return complete;
 }
 
-}  // namespace
-
 Problem stage_file(Request& request, Reply& reply) noexcept {
-  const bool make_parents = request.in.u32() != 0;
+  let_held_go();
+  const std::uint32_t order = request.in.u32();
   const char* const hidden = request.in.text();
   const char* const path = request.in.text();
   Place place;
   std::uint32_t made = 0;
-  Problem problem = find_target(path, make_parents, place, made);
+  Problem problem = find_target(path, (order & file_wire::kMakeParents) != 0, place, made);
   if (problem.failed()) {
     return problem;
   }
@@ -113,11 +118,23 @@ Problem stage_file(Request& request, Reply& reply) noexcept {
   if (place.present) {
     flags |= file_wire::kPresent;
     put_status(out, place.status);
-    flags |= put_attributes(out, place) ? 0U : file_wire::kAttributesCut;
+    const Held old(openat(place.parent.get(), place.name,
+                          O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+    flags |= put_attributes(out, old.get(), false) ? 0U : file_wire::kAttributesCut;
   } else {
     out.u32(0);
   }
+  struct stat made_file = {};
+  (void)fstat(reply.fd.get(), &made_file);
+  out.u64(made_file.st_dev);
+  out.u64(made_file.st_ino);
   memcpy(out.data + head, &flags, sizeof flags);
+  if (is_carried()) {
+    hold_staged(reply.fd, place, hidden, named);
+    if ((order & file_wire::kOnlyLook) != 0) {
+      let_held_go();
+    }
+  }
   return {};
 }
 

@@ -99,6 +99,9 @@ struct Stream {
   unsigned char* queue = nullptr;  ///< kInputWindow bytes, a ring
   std::uint32_t head = 0;
   std::uint32_t queued = 0;
+  bool of_agent = false;  ///< the other end is a file agent's
+  int agent = kNoFd;      ///< its pidfd
+  int passed = kNoFd;     ///< the file that it passed last
 };
 extern Stream streams[kMaxStreams];
 Stream* find_stream(std::uint32_t id) noexcept;
@@ -122,6 +125,17 @@ bool flush(std::uint32_t session, std::uint32_t out, std::uint32_t err, Packer& 
 bool end_streams(std::uint32_t session) noexcept;
 /// Takes a stream away before anybody heard of it.
 void drop_stream(std::uint32_t id) noexcept;
+
+// agents.cpp: file agents.
+bool start_agent(std::uint32_t id, const unsigned char* payload, std::size_t size) noexcept;
+/// The warden's answer; takes the process's pidfd over.
+void agent_started(std::uint32_t id, int& pidfd) noexcept;
+bool agent_refused(std::uint32_t id) noexcept;
+/// read(2) that keeps a descriptor which comes along.
+ssize_t read_agent(Stream& stream, void* buffer, std::size_t size) noexcept;
+bool set_attributes(std::uint32_t request, const unsigned char* payload, std::size_t size) noexcept;
+/// Ends the agent, also one that hangs, and lets go of what it passed.
+void end_agent(Stream& stream) noexcept;
 
 // files.cpp: each answers the request.
 bool make_directory(std::uint32_t request, const unsigned char* payload, std::size_t size) noexcept;

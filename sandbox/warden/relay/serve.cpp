@@ -135,6 +135,10 @@ bool handle(const wire::Header& header, const unsigned char* payload) noexcept {
       return remove_directory(payload, size);
     case Type::Watch:
       return watch(id, payload, size);
+    case Type::Agent:
+      return start_agent(id, payload, size);
+    case Type::Attributes:
+      return set_attributes(id, payload, size);
     case Type::Unwatch:
       unwatch(id);
       return words(0);

@@ -96,11 +96,15 @@ bool pass_on(const Session& session, const wire::Header& header) noexcept {
     case wire::Type::SetupFailed:
       return tell(Type::SetupFailed, session.id, answer, header.length);
     case wire::Type::Spawned:
+      if (const Stream* const stream = find_stream(header.id);
+          stream != nullptr && stream->of_agent) {
+        break;
+      }
       return child_spawned(header.id, answer, header.length);
     case wire::Type::Exited:
       return child_exited(header.id, answer, header.length);
     case wire::Type::Refused:
-      if (!child_refused(header.id)) {
+      if (!agent_refused(header.id) && !child_refused(header.id)) {
         return false;
       }
       break;
@@ -188,6 +192,9 @@ bool hear_warden(Session& session) noexcept {
   int fds[wire::kMaxFds];
   const bool came = receive_header(session.stream, header, fds) &&
                     receive_bytes(session.stream, answer, header.length);
+  if (came && static_cast<wire::Type>(header.type) == wire::Type::Spawned) {
+    agent_started(header.id, fds[0]);
+  }
   for (const int fd : fds) {
     if (fd >= 0) {
       close(fd);

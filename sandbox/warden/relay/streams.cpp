@@ -21,6 +21,7 @@ using relay_wire::kInputWindow;
 unsigned char chunk[relay_wire::kMaxData];
 
 void free_stream(Stream& stream) noexcept {
+  end_agent(stream);
   if (stream.fd >= 0) {
     close(stream.fd);
   }
@@ -74,7 +75,7 @@ bool send_some(Stream& stream, std::size_t most, bool& more) noexcept {
   }
   ssize_t count = 0;
   do {
-    count = read(stream.fd, chunk, room);
+    count = stream.of_agent ? read_agent(stream, chunk, room) : read(stream.fd, chunk, room);
   } while (count < 0 && errno == EINTR);
   if (count > 0) {
     const auto size = static_cast<std::uint32_t>(count);
@@ -267,6 +268,7 @@ bool take_end(std::uint32_t id) noexcept {
     return tell(Type::End, id, nullptr, 0);  // refused when it was asked for: nobody waits for more
   }
   stream->end_heard = true;
+  end_agent(*stream);
   if (stream->sends || !stream->takes || stream->queued == 0) {
     stream->queued = 0;
     if (stream->fd >= 0) {

@@ -11,6 +11,8 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 namespace bawn::test {
 
@@ -65,6 +67,10 @@ void WalledFiles::raise() {
   sandbox::WallRequest request;
   request.policy = policy_;
   request.workspace = workspace_;
+  if (over_pipes()) {
+    relay_ = relay_ == nullptr ? std::make_unique<RelayProcess>(BAWN_WARDEN) : std::move(relay_);
+    request.warden.relay = relay_->relay();
+  }
   ::setenv("BAWN_FEATURES_OFF", GetParam().off, 1);  // NOLINT(concurrency-mt-unsafe)
   files_.reset();
   auto wall = sandbox::raise_wall(request);
@@ -74,6 +80,11 @@ void WalledFiles::raise() {
   auto files = wall_.warden->file_agent();
   ASSERT_TRUE(files) << files.error().message();
   files_ = *files;
+}
+
+bool WalledFiles::over_pipes() {
+  const char* const stream = std::getenv("BAWN_TEST_STREAM");  // NOLINT(concurrency-mt-unsafe)
+  return stream != nullptr && std::string_view(stream) == "pipes";
 }
 
 void WalledFiles::TearDown() {

@@ -1,8 +1,10 @@
 /// \file
 /// A workspace, something outside of it and a secret, and a session's file agent around them, in
-/// each mode of the wall.
+/// each mode of the wall. With BAWN_TEST_STREAM=pipes in the environment all of it stands behind a
+/// relay, as in a container.
 #pragma once
 
+#include "../relay/relay_process.hpp"
 #include "bawn/sandbox/file_agent.hpp"
 #include "bawn/sandbox/wall.hpp"
 #include "support/ordinary_user.hpp"
@@ -56,12 +58,16 @@ class WalledFiles : public testing::TestWithParam<WallMode> {
   /// Makes a file as the session's user has it.
   void put(const std::string& path, const std::string& text, unsigned mode = 0644) const;
 
+  /// The session is behind a relay.
+  [[nodiscard]] static bool over_pipes();
+
   contract::Context now_;  ///< never ends
   TempDir root_;
   std::string workspace_;
   std::string outside_;
   std::string secret_;  ///< a file
   sandbox::Policy policy_;
+  std::unique_ptr<RelayProcess> relay_;
   sandbox::Wall wall_;
   std::shared_ptr<sandbox::FileAgent> files_;
 };

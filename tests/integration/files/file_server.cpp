@@ -1,5 +1,7 @@
 #include "file_server.hpp"
 
+#include "relayed_tools.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/stat.h>
@@ -32,6 +34,10 @@ FileServer::FileServer(const WallMode& mode) {
   }
   const auto policy = root_.write(
       "policy.json", fmt::format("{{{},\"secrets\":[\"{}\"]}}", mode.policy, secret().string()));
+  if (RelayedTools::wanted()) {
+    relayed_ = std::make_unique<RelayedTools>(policy, in("").parent_path(), root_.path());
+    return;
+  }
   auto peer = McpPeer::connect({BAWN_PROGRAM, "mcp", "--workspace", in("").parent_path().string(),
                                 "--policy", policy.string()},
                                {"BAWN_RUNTIME_DIR=" + (root_.path() / "runtime").string()});
@@ -41,12 +47,21 @@ FileServer::FileServer(const WallMode& mode) {
   }
 }
 
+FileServer::~FileServer() = default;
+
 ToolAnswer FileServer::call(const std::string& tool, const contract::Json& arguments) {
-  return peer_ ? call_at_once({{tool, arguments}}).front() : ToolAnswer();
+  return started() ? call_at_once({{tool, arguments}}).front() : ToolAnswer();
 }
 
 std::vector<ToolAnswer> FileServer::call_at_once(
     const std::vector<std::pair<std::string, contract::Json>>& calls) {
+  if (relayed_ != nullptr) {
+    std::vector<ToolAnswer> answers;
+    for (const auto& [tool, arguments] : calls) {
+      answers.push_back(relayed_->call(tool, arguments));
+    }
+    return answers;
+  }
   std::string lines;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     lines += contract::dump_json(contract::Json{

@@ -1,6 +1,7 @@
 /// \file
 /// A `bawn mcp` whose file tools are tried, behind one mode of the wall, beside places that it must
-/// not reach.
+/// not reach. With BAWN_TEST_STREAM=pipes in the environment the same tools act behind a relay, as
+/// in a container, without the server.
 #pragma once
 
 #include "bawn/contract/json.hpp"
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,9 +43,14 @@ struct ToolAnswer {
   contract::Json structured;
 };
 
+class RelayedTools;
+
 class FileServer {
  public:
   explicit FileServer(const WallMode& mode);
+  ~FileServer();
+  FileServer(const FileServer&) = delete;
+  FileServer& operator=(const FileServer&) = delete;
 
   ToolAnswer call(const std::string& tool, const contract::Json& arguments);
   [[nodiscard]] std::filesystem::path in(const std::string& name) const;
@@ -51,7 +58,7 @@ class FileServer {
   [[nodiscard]] std::filesystem::path secret() const { return root_.path() / "secret" / "key"; }
   /// Makes a file of the workspace that belongs to whom the tools act as.
   void put(const std::string& name, const std::string& bytes, unsigned mode = 0644) const;
-  [[nodiscard]] bool started() const { return peer_.has_value(); }
+  [[nodiscard]] bool started() const { return peer_.has_value() || relayed_ != nullptr; }
   /// Sends calls without waiting for answers; the answers in the order of the calls.
   std::vector<ToolAnswer> call_at_once(
       const std::vector<std::pair<std::string, contract::Json>>& calls);
@@ -61,6 +68,7 @@ class FileServer {
 
   TempDir root_{visible_base()};
   std::optional<McpPeer> peer_;
+  std::unique_ptr<RelayedTools> relayed_;
 };
 
 }  // namespace bawn::test

@@ -43,9 +43,9 @@ class FileAgentFramesTest : public testing::Test {
   }
   ~FileAgentFramesTest() override { stop(); }
 
-  void start() {
+  void start(std::uint32_t more = 0) {
     wire::Writer order;
-    order.u32(file_wire::kHoldPaths | file_wire::kHoldAttributes).u32(1).u32(1).text(root_);
+    order.u32(file_wire::kHoldPaths | file_wire::kHoldAttributes | more).u32(1).u32(1).text(root_);
     order.u32(1).text(root_ + "/protected");
     auto pair = *bawn::os::SocketPair::make();
     pid_ = ::fork();
@@ -112,7 +112,7 @@ class FileAgentFramesTest : public testing::Test {
         out.text(".hidden");
         break;
       case Op::Commit:
-        out.u32(random() % 8).u32(random()).u32(random() % 4).text(".hidden");
+        out.u32(random() % 32).u32(random()).u64(random()).u32(random() % 4).text(".hidden");
         break;
       case Op::MakeDirectory:
         out.u32(random()).u32(random() % 4);
@@ -129,6 +129,12 @@ class FileAgentFramesTest : public testing::Test {
       case Op::PutBack:
         out.u32(random() % 2).u64(random()).u64(random()).text(".hidden");
         break;
+      case Op::ReadHeld:
+        return out.u64(random() % 20).u32(random() % 20).data();
+      case Op::WriteHeld:
+        return out.u64(random() % 20).text("content").data();
+      case Op::HandHeld:
+        return random() % 8 == 0 ? out.u32(0).data() : out.data();
       case Op::Open:
       case Op::ReadLink:
       case Op::RemoveDirectory:
@@ -188,16 +194,25 @@ TEST_F(FileAgentFramesTest, PathsOfEveryLengthAreAnswered) {
   }
 }
 
-TEST_F(FileAgentFramesTest, RandomRequestsEndItOrAreAnswered) {
+/// Bits of the start order.
+class FileAgentRandomTest : public FileAgentFramesTest,
+                            public testing::WithParamInterface<std::uint32_t> {};
+
+INSTANTIATE_TEST_SUITE_P(Orders, FileAgentRandomTest, testing::Values(0U, file_wire::kCarried));
+
+TEST_P(FileAgentRandomTest, RandomRequestsEndItOrAreAnswered) {
+  constexpr auto kOps = static_cast<std::uint32_t>(Op::HandHeld);
   Random random;
-  start();
+  start(GetParam());
   int answered = 0;
   int ended = 0;
   for (int round = 0; round < 6000; ++round) {
-    const auto op = static_cast<Op>(random() % 14 + 1);
+    const auto op = static_cast<Op>(random() % kOps + 1);
     std::string payload = request(op, random);
     for (unsigned change = random() % 3; change > 0; --change) {
-      payload[random() % payload.size()] = static_cast<char>(random());
+      if (!payload.empty()) {
+        payload[random() % payload.size()] = static_cast<char>(random());
+      }
     }
     if (random() % 16 == 0) {
       payload.resize(random() % (payload.size() + 1));
@@ -207,7 +222,7 @@ TEST_F(FileAgentFramesTest, RandomRequestsEndItOrAreAnswered) {
     if (type == 0) {
       ++ended;
       stop();
-      start();
+      start(GetParam());
       continue;
     }
     ++answered;
@@ -224,6 +239,48 @@ TEST_F(FileAgentFramesTest, RandomRequestsEndItOrAreAnswered) {
     EXPECT_TRUE(entry.path().filename() == "root" || entry.path().filename() == "outside");
   }
   EXPECT_FALSE(std::filesystem::exists(root_ + "/protected"));
+}
+
+TEST_F(FileAgentFramesTest, ACarriedFileIsHeldUntilItIsCommitted) {
+  start(file_wire::kCarried);
+  const auto does = [&](Op op, const wire::Writer& request) {
+    return ask(static_cast<std::uint32_t>(op), request.data()) ==
+           static_cast<std::uint32_t>(file_wire::Answer::Done);
+  };
+  wire::Writer open;
+  open.text(root_ + "/a");
+  ASSERT_TRUE(does(Op::Open, open));
+  EXPECT_EQ(read_opened(reply_)->content, "inside");
+  EXPECT_TRUE(read_opened(reply_)->whole);
+  const auto write = [&](std::uint64_t offset, const std::string& text) {
+    wire::Writer request;
+    request.u64(offset).text(text);
+    return does(Op::WriteHeld, request);
+  };
+  EXPECT_FALSE(write(0, "x"));  // nothing is held
+  const auto stage = [&](std::uint32_t order, const std::string& path) {
+    wire::Writer request;
+    request.u32(order).text(".hidden").text(root_ + path);
+    return does(Op::Stage, request);
+  };
+  const auto commit = [&] {
+    wire::Writer request;
+    request.u32(file_wire::kWithTime).u32(0).u64(5'000'000'000).u32(0).text(".hidden");
+    request.text(root_ + "/new");
+    return does(Op::Commit, request);
+  };
+  ASSERT_TRUE(stage(file_wire::kOnlyLook, "/new"));
+  EXPECT_FALSE(commit());
+  ASSERT_TRUE(stage(0, "/new"));
+  ASSERT_FALSE(stage(0, "/protected"));
+  EXPECT_FALSE(commit()) << "a file that was staged before the one that was refused";
+  ASSERT_TRUE(stage(0, "/new"));
+  EXPECT_TRUE(write(3, "lo"));
+  EXPECT_TRUE(write(0, "hel"));
+  ASSERT_TRUE(commit());
+  EXPECT_EQ(read_committed(reply_)->file.status.mtime_ns, 5'000'000'000);
+  EXPECT_EQ(bawn::test::read_file(root_ + "/new"), "hello");
+  EXPECT_FALSE(commit());
 }
 
 TEST_F(FileAgentFramesTest, AFrameBeyondTheLimitEndsIt) {

@@ -46,6 +46,7 @@ std::string staged(const std::string& target) {
   out.u32(file_wire::kPresent | file_wire::kNamed).u32(2).text(target);
   put_status(out);
   out.u32(1).text("user.note").text("value with more than sixteen bytes");
+  out.u64(8).u64(11);
   return out.data();
 }
 
@@ -64,7 +65,7 @@ TEST(FileAnswerTest, SoundAnswersAreRead) {
   const auto answer = read_staged(staged("/ws/a"));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->parents_made, 2);
-  EXPECT_EQ(answer->attributes.front().first, "user.note");
+  EXPECT_EQ(answer->attributes.values.front().first, "user.note");
   EXPECT_EQ(read_failure(failure(ENOENT, 0), kAsk).code(), ErrorCode::NotFound);
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// Immutable bytes behind a descriptor.
+/// Bytes in memory behind a descriptor.
 #pragma once
 
 #include "bawn/contract/error.hpp"
@@ -15,5 +15,12 @@ namespace bawn::os {
 /// Errors: ResourceExhausted, Internal.
 /// Source: memfd_create(2) (Linux 3.17).
 [[nodiscard]] contract::Result<UniqueFd> sealed_memfd(const char* name, std::string_view bytes);
+
+/// An empty memory file, open for reading and writing, close-on-exec.
+///
+/// Errors and source: as sealed_memfd.
+[[nodiscard]] contract::Result<UniqueFd> memfd(const char* name);
+/// Makes it one that sealed_memfd gives, but for the offset. Errors: Internal.
+[[nodiscard]] contract::Result<> seal(const UniqueFd& memfd);
 
 }  // namespace bawn::os

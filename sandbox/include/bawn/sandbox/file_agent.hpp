@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bawn::sandbox {
@@ -73,13 +74,23 @@ struct FileFailure {
   FileType type = FileType::Unknown;  ///< for NotRegular and Directory
 };
 
+/// Extended attributes that a file made anew may have again: the user's own and the access list.
+struct FileAttributes {
+  std::vector<std::pair<std::string, std::string>> values;  ///< name and bytes
+  bool complete = true;  ///< false: there were more, or others, than are kept
+};
+
 struct OpenedFile {
   /// Open for reading, at offset 0, close-on-exec; checked to be a regular file. O_NONBLOCK stays
   /// set, which a regular file ignores. A file below /proc or /sys has size 0 and content all the
-  /// same.
+  /// same. Over a relay it is a copy in memory, sealed.
   os::UniqueFd fd;
   FileStatus status;
+  std::optional<FileAttributes> attributes{};  ///< of what `fd` is a copy of
 };
+
+/// Those of an opened file, up to 16 KiB in all.
+[[nodiscard]] FileAttributes attributes_of(const OpenedFile& file);
 
 struct DirectoryEntry {
   std::string name;                    ///< the bytes as they are, never "." or ".."
@@ -172,8 +183,15 @@ struct CommittedFile {
 class StagedFile {
  public:
   virtual ~StagedFile() = default;
-  /// Open for writing, empty, mode 0600; borrowed. The caller may also set its times (futimens(2)).
+  /// Open for writing, empty, mode 0600; borrowed. Over a relay it is a file in memory, which the
+  /// commit carries over: a full disk shows only there.
   [[nodiscard]] virtual int fd() const noexcept = 0;
+  /// Sets the time of the last change that it will have, ns since 1970. After the last write.
+  /// Errors: those of futimens(2); over a relay the commit has them.
+  [[nodiscard]] virtual Result<> set_mtime(std::int64_t mtime_ns) = 0;
+  /// Sets attributes that the file does not have yet; false unless it then has all that there were.
+  /// Over a relay CommittedFile::attributes_kept tells that of those, too.
+  [[nodiscard]] virtual bool set_attributes(const FileAttributes& attributes) = 0;
   /// Where the content will be: the asked path with all links resolved, as an editor writes through
   /// a link.
   [[nodiscard]] virtual const std::string& target() const noexcept = 0;
@@ -214,9 +232,10 @@ class StagedFile {
 /// An agent that was killed from inside is replaced: what only reads is asked once more, a change
 /// whose outcome is unknown is reported as Lost.
 ///
-/// Blocking: tens of microseconds where the file system answers; bounded by the context, and by
-/// 30 s when it has no deadline. Up to four requests run beside each other, further ones wait: up
-/// to three that hang hinder no other, and none hinders the warden.
+/// Blocking: tens of microseconds where the file system answers, over a relay one to three round
+/// trips and the time that the content takes; bounded by the context, and by 30 s when it has no
+/// deadline (over a relay by 30 s for every 2 MiB). Up to four requests run beside each other,
+/// further ones wait: up to three that hang hinder no other, and none hinders the warden.
 ///
 /// Threads: thread-safe; requests of several threads run beside each other.
 class FileAgent {
@@ -224,7 +243,8 @@ class FileAgent {
   virtual ~FileAgent() = default;
 
   /// Opens a regular file for reading, following links. Never waits for a FIFO's other end and
-  /// never opens a device.
+  /// never opens a device. Over a relay also: ResourceExhausted for a file of more than 256 MiB,
+  /// Busy with FileFailure Changed when it kept changing while it was read.
   [[nodiscard]] virtual Result<OpenedFile> open(const contract::Context& context,
                                                 const std::string& path) = 0;
 
