@@ -29,10 +29,11 @@ constexpr int kMostReads = 2;
 constexpr int kMaxTries = 4;
 
 Error too_large(const std::string& path, std::uint64_t size) {
-  return {ErrorCode::ResourceExhausted,
-          fmt::format("{} has {} bytes; at most {} can be carried over the relay, use a command "
-                      "there",
-                      path, size, kMostCarried)};
+  return {
+      ErrorCode::ResourceExhausted,
+      fmt::format("{} has {} bytes and is larger than {}, the most that can be carried over the "
+                  "relay; use a command there",
+                  path, size, kMostCarried)};
 }
 
 Error changing_error(const std::string& path) {

@@ -1,11 +1,11 @@
 #include "relay_warden.hpp"
 
-#include "../file_client.hpp"
 #include "../spawn_request.hpp"
 #include "../warden_launch.hpp"
 #include "../wire_encode.hpp"
 #include "bawn/os/pipe.hpp"
 #include "bawn/os/poll.hpp"
+#include "relay_files.hpp"
 
 #include <fmt/format.h>
 
@@ -346,66 +346,13 @@ Result<std::unique_ptr<Child>> RelayWarden::spawn(SpawnSpec spec) {
   return child;
 }
 
-/// The Refused that an answer carries, or nothing.
-std::optional<Error> refused_in(const RelayAnswer& answer) {
-  wire::Reader in = answer.reader();
-  if (answer.type != Type::Answer || static_cast<wire::Type>(in.u32()) != wire::Type::Refused) {
-    return std::nullopt;
-  }
-  return refusal(inner_frame(wire::Type::Refused,
-                             std::string_view(answer.payload).substr(sizeof(std::uint32_t))));
-}
-
-/// Has the relay set attributes of the file that the agent of that stream has passed to it.
-bool set_attributes(RelayLink& link, std::uint32_t stream, const FileAttributes& attributes) {
-  wire::Writer out;
-  out.u32(stream).u32(static_cast<std::uint32_t>(attributes.values.size()));
-  for (const auto& [name, value] : attributes.values) {
-    out.text(name).text(value);
-  }
-  return link.ask_done(Type::Attributes, link.next_id(), out.data(), "fsetxattr", "attributes")
-      .has_value();
-}
-
-/// An agent at the other end of a stream of its own.
-Result<std::unique_ptr<FileChannel>> start_agent(const std::shared_ptr<RelayLink>& link,
-                                                 std::uint32_t session, std::string_view order) {
-  os::SocketPair ends = BAWN_TRY(os::SocketPair::make());
-  const std::uint32_t id = link->next_id();
-  std::vector<NewStream> streams;
-  streams.push_back(
-      {id, BAWN_TRY(LocalStream::make(session, LocalStream::Way::Both, std::move(ends.far)))});
-  std::string payload = words({session});
-  payload.append(order);
-  const auto answer = link->ask(Type::Agent, id, payload, std::move(streams));
-  if (!answer) {
-    link->drop_stream(id);
-    return std::unexpected(answer.error());
-  }
-  if (auto error = refused_in(*answer)) {
-    link->drop_stream(id);
-    return std::unexpected(*std::move(error));
-  }
-  return std::make_unique<FileChannel>(std::move(ends.near), [link, id](const auto& attributes) {
-    return set_attributes(*link, id, attributes);
-  });
-}
-
 Result<std::shared_ptr<FileAgent>> RelayWarden::file_agent() {
   const std::scoped_lock lock(closing_);
   if (closed_) {
     return contract::fail(ErrorCode::Closed, "the session is closed");
   }
   if (files_ == nullptr) {
-    auto start = [link = link_, state = state_, session = session_,
-                  order = BAWN_TRY(encode_start(
-                      file_plan_, file_wire::kCarried))]() -> Result<std::unique_ptr<FileChannel>> {
-      if (state->lost()) {
-        return contract::fail(ErrorCode::Closed, "the session's warden is gone");
-      }
-      return start_agent(link, session, order);
-    };
-    files_ = make_file_agent(std::make_shared<FilePool>(std::move(start), true));
+    files_ = BAWN_TRY(make_relay_file_agent(link_, session_, state_, file_plan_));
   }
   return files_;
 }

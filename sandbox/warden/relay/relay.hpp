@@ -159,6 +159,8 @@ void unwatch(std::uint32_t request) noexcept;
 bool watched_ended(std::uint32_t request) noexcept;
 
 // serve.cpp
+/// What the relay was started with: its own is 0, its sessions' is this.
+extern mode_t given_umask;
 /// The relay's whole life.
 [[noreturn]] void run() noexcept;
 

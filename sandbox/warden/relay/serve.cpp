@@ -16,6 +16,8 @@
 
 namespace bawn::sandbox::warden::relay {
 
+mode_t given_umask = 0;
+
 namespace {
 
 constexpr long kLandlockCreateRuleset = 444;
@@ -231,7 +233,7 @@ bool say_hello() noexcept {
 /// The server's pipes away from 0 and 1, and nothing else that came along. Every signal is blocked:
 /// a main process of a container must not die of a stray one, and a broken pipe shows as EPIPE.
 int prepare() noexcept {
-  umask(0);
+  given_umask = umask(0);
   const int from = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 32);
   const int to = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 32);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,7 @@ int store_plan(const unsigned char* plan, std::size_t size) noexcept {
       _exit(1);
     }
   }
+  umask(given_umask);
   sigset_t none;
   sigemptyset(&none);
   if (dup3(moved_plan, wire::kPlanFd, O_CLOEXEC) < 0 ||

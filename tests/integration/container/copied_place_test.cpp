@@ -1,8 +1,12 @@
 // Places whose engine does not see our files, and containers of others that are joined: the warden
 // is copied in and speaks over one command's standard streams.
+#include "bawn/sandbox/file_agent.hpp"
 #include "joined_place.hpp"
 
 #include <gmock/gmock.h>
+
+#include <array>
+#include <cerrno>
 
 namespace bawn::test {
 namespace {
@@ -11,6 +15,27 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
 using CopiedPlaceTest = OpenPlace;
+
+std::string read_file(sandbox::FileAgent& files, const std::string& path) {
+  const auto opened = files.open(contract::Context(), path);
+  EXPECT_TRUE(opened) << opened.error().message();
+  std::string bytes;
+  std::array<char, 65536> part;
+  for (ssize_t count = 0;
+       opened && (count = ::read(opened->fd.get(), part.data(), part.size())) > 0;) {
+    bytes.append(part.data(), static_cast<std::size_t>(count));
+  }
+  return bytes;
+}
+
+void write_file(sandbox::FileAgent& files, const std::string& path, const std::string& bytes) {
+  const auto staged = files.stage(contract::Context(), path, {});
+  ASSERT_TRUE(staged) << staged.error().message();
+  ASSERT_EQ(::write((*staged)->fd(), bytes.data(), bytes.size()),
+            static_cast<ssize_t>(bytes.size()));
+  const auto committed = (*staged)->commit(contract::Context(), {});
+  ASSERT_TRUE(committed) << committed.error().message();
+}
 
 TEST_F(CopiedPlaceTest, RunsAPersistentShellInsideTheContainer) {
   ASSERT_NO_FATAL_FAILURE(open_elsewhere(spec()));
@@ -60,11 +85,55 @@ TEST_F(CopiedPlaceTest, TheServersFilesCannotBeMountedThere) {
   EXPECT_THAT(refused.error().message(), HasSubstr("mounts"));
 }
 
-TEST_F(CopiedPlaceTest, FileToolsSayThatTheyDoNotReachThere) {
+TEST_F(CopiedPlaceTest, FilesAreReadAndWrittenInside) {
   ASSERT_NO_FATAL_FAILURE(open_elsewhere(spec()));
-  const auto agent = session_->warden()->file_agent();
-  ASSERT_FALSE(agent);
-  EXPECT_EQ(agent.error().code(), contract::ErrorCode::Unsupported);
+  const auto files = session_->warden()->file_agent();
+  ASSERT_TRUE(files) << files.error().message();
+  const std::string path = session_->workspace() + "/file";
+  const std::string bytes(1'500'000, 'x');
+  ASSERT_NO_FATAL_FAILURE(write_file(**files, path, bytes));
+  EXPECT_EQ(sh("wc -c < file; stat -c '%u %a' file").out.text,
+            "1500000\n" + std::to_string(*place_->spec().uid) + " 644\n");
+  EXPECT_EQ(read_file(**files, path), bytes);
+  sh("echo changed > file; chmod 600 file");
+  EXPECT_EQ(read_file(**files, path), "changed\n");
+  ASSERT_NO_FATAL_FAILURE(write_file(**files, path, "again\n"));
+  EXPECT_EQ(sh("cat file; stat -c %a file; ls -A").out.text, "again\n600\nfile\n");
+}
+
+TEST_F(CopiedPlaceTest, FilesStayWithinWhatTheContainerAllows) {
+  ASSERT_NO_FATAL_FAILURE(open_elsewhere(spec()));
+  const auto files = session_->warden()->file_agent();
+  ASSERT_TRUE(files) << files.error().message();
+  const contract::Context now;
+  EXPECT_TRUE((*files)->stage(now, "/tmp/x", {}));  // control
+  for (const char* const path : {"/etc/x", "/x", "/usr/bin/x"}) {
+    const auto refused = (*files)->stage(now, path, {});
+    ASSERT_FALSE(refused) << path;
+    const auto* const why = refused.error().find<sandbox::FileFailure>();
+    ASSERT_NE(why, nullptr);
+    EXPECT_TRUE(why->errnum == EROFS || why->errnum == EACCES) << path << " " << why->errnum;
+  }
+  sh("ln -s /proc/1/root/etc there; ln -s /proc/self/root/etc here");
+  for (const char* const link : {"/there/passwd", "/here/passwd"}) {
+    const auto refused = (*files)->open(now, session_->workspace() + link);
+    ASSERT_FALSE(refused) << link;
+    const auto* const why = refused.error().find<sandbox::FileFailure>();
+    ASSERT_NE(why, nullptr);
+    EXPECT_TRUE(why->errnum == ELOOP || why->errnum == EACCES) << link << " " << why->errnum;
+  }
+}
+
+TEST_F(CopiedPlaceTest, FilesEndWithTheEnginesCommand) {
+  ASSERT_NO_FATAL_FAILURE(open_elsewhere(spec()));
+  const auto files = session_->warden()->file_agent();
+  ASSERT_TRUE(files) << files.error().message();
+  auto staged = (*files)->stage(contract::Context(), session_->workspace() + "/file", {});
+  ASSERT_TRUE(staged) << staged.error().message();
+  ASSERT_GT(kill_engine_command(), 0);
+  const auto refused = (*staged)->commit(contract::Context(), {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), contract::ErrorCode::Closed);
 }
 
 TEST_F(CopiedPlaceTest, CloseLeavesNoContainer) {

@@ -26,10 +26,17 @@ void own(const std::string& path) {
   }
 }
 
+/// As the environment asks for.
+bool asked_over_pipes() {
+  const char* const stream = std::getenv("BAWN_TEST_STREAM");  // NOLINT(concurrency-mt-unsafe)
+  return stream != nullptr && std::string_view(stream) == "pipes";
+}
+
 }  // namespace
 
 WalledFiles::WalledFiles()
-    : root_(visible_base()),
+    : over_pipes_(asked_over_pipes()),
+      root_(visible_base()),
       workspace_((root_.path() / "ws").string()),
       outside_((root_.path() / "out").string()),
       secret_((root_.path() / "secret/key").string()) {
@@ -67,7 +74,7 @@ void WalledFiles::raise() {
   sandbox::WallRequest request;
   request.policy = policy_;
   request.workspace = workspace_;
-  if (over_pipes()) {
+  if (over_pipes_) {
     relay_ = relay_ == nullptr ? std::make_unique<RelayProcess>(BAWN_WARDEN) : std::move(relay_);
     request.warden.relay = relay_->relay();
   }
@@ -80,11 +87,6 @@ void WalledFiles::raise() {
   auto files = wall_.warden->file_agent();
   ASSERT_TRUE(files) << files.error().message();
   files_ = *files;
-}
-
-bool WalledFiles::over_pipes() {
-  const char* const stream = std::getenv("BAWN_TEST_STREAM");  // NOLINT(concurrency-mt-unsafe)
-  return stream != nullptr && std::string_view(stream) == "pipes";
 }
 
 void WalledFiles::TearDown() {

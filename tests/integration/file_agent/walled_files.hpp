@@ -58,8 +58,7 @@ class WalledFiles : public testing::TestWithParam<WallMode> {
   /// Makes a file as the session's user has it.
   void put(const std::string& path, const std::string& text, unsigned mode = 0644) const;
 
-  /// The session is behind a relay.
-  [[nodiscard]] static bool over_pipes();
+  bool over_pipes_;  ///< the session is behind a relay
 
   contract::Context now_;  ///< never ends
   TempDir root_;

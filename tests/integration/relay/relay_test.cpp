@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -176,6 +177,12 @@ TEST_P(RelayEnd, TakesItsSessionsAlong) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, RelayEnd, ::testing::Values(SIGKILL, SIGTERM));
+
+TEST_F(RelaySession, CommandsHaveTheUmaskThatTheRelayWasStartedWith) {
+  const mode_t own = ::umask(0);
+  (void)::umask(own);
+  EXPECT_EQ(std::stoul(run({"sh", "-c", "umask"}).out, nullptr, 8), own);
+}
 
 TEST_F(RelaySession, RefusesAPlanThatNeedsDescriptorsBack) {
   sandbox::SessionPlan plan = plan_without_walls();

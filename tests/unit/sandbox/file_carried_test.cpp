@@ -213,7 +213,7 @@ TEST(CarriedOpenTest, OneThatIsTooLargeIsRefusedBeforeItIsRead) {
   const auto file = open_from({{says(opened(huge, "x", false, huge))}}, kDies);
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code(), ErrorCode::ResourceExhausted);
-  EXPECT_THAT(file.error().message(), HasSubstr("314572800 bytes; at most 268435456"));
+  EXPECT_THAT(file.error().message(), HasSubstr("314572800 bytes and is larger than 268435456"));
 }
 
 TEST(CarriedOpenTest, ContentWithoutEndIsGivenUp) {
