@@ -40,6 +40,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(staged->target.starts_with('/'), "a target that is not absolute");
     require(staged->parents_made >= 0, "a negative count");
   }
+  if (const auto opened = read_opened(payload)) {
+    require(opened->content.size() <= file_wire::kMaxContent, "more content than fits");
+  }
+  if (const auto content = read_content(payload, 16)) {
+    require(content->content.size() <= 16, "more content than was asked for");
+  }
   const Error failure = read_failure(payload, {file_wire::Op::Open, "/asked"});
   const auto* const told = failure.find<FileFailure>();
   require(told == nullptr || (told->path == "/asked" && told->errnum > 0), "a failure made up");
