@@ -1,5 +1,6 @@
 #include "spawn_child.hpp"
 
+#include "read_only_filter.hpp"
 #include "syscalls.hpp"
 
 #include <fcntl.h>
@@ -56,6 +57,14 @@ void arrange_descriptors(Slot& slot) noexcept {
   check(slot, raw_call(SYS_dup3, slot.error, 2, 0));
   check(slot, raw_call(SYS_dup3, slot.go, kGoFd, O_CLOEXEC));
   check(slot, raw_call(SYS_close_range, kGoFd + 1, ~0U, 0));
+}
+
+/// The layers of a call that may change nothing.
+void restrict_to_reading(Slot& slot) noexcept {
+  check(slot, raw_call(kLandlockRestrictSelf, slot.read_only_ruleset, 0));
+  const sock_fprog program = {static_cast<unsigned short>(kReadOnlyFilter.size()),
+                              const_cast<sock_filter*>(kReadOnlyFilter.data())};
+  check(slot, raw_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, raw_address(&program)));
 }
 
 /// Asks the server about the calls that the program names, from here on; -1 when there is none. The
@@ -201,7 +210,7 @@ int child_entry(void* argument) noexcept {
     check(slot, raw_call(kLandlockRestrictSelf, slot.scope_ruleset, 0));
   }
   if (slot.read_only_ruleset >= 0) {
-    check(slot, raw_call(kLandlockRestrictSelf, slot.read_only_ruleset, 0));
+    restrict_to_reading(slot);
   }
   if (slot.die_with_warden) {
     check(slot, raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL));

@@ -2,6 +2,7 @@
 
 #include "bawn/os/memfd.hpp"
 #include "bawn/os/pipe.hpp"
+#include "bawn/sandbox/roots.hpp"
 #include "denials.hpp"
 #include "process_record.hpp"
 #include "terminal.hpp"
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -30,21 +32,36 @@ Result<os::Pipe> output_pipe() {
   return pipe;
 }
 
+/// Of /dev only these where a writable root lies in it.
+constexpr std::array kDevices = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
+                                 "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts"};
+
+/// Whether anything that a call may change otherwise lies in that directory.
+bool holds_a_root(const std::string& directory, const Session::Impl& session) {
+  const auto below = [&](const std::string& root) {
+    return sandbox::lies_in_any(root, {directory});
+  };
+  const auto roots = sandbox::writable_roots(session.config.policy, session.config.workspace,
+                                             session.identity.home);
+  return std::ranges::any_of(roots, below) || below(session.config.workspace);
+}
+
 /// Where a call that may change nothing still can: devices, the private temporary directory, and
 /// the place of its own report. The temporary directory only where no writable root lies in it.
 std::vector<std::string> writable_places(const Session::Impl& session) {
-  std::vector<std::string> places = {"/dev", session.dir.write_side()};
+  std::vector<std::string> places = {session.dir.write_side()};
+  if (holds_a_root("/dev", session)) {
+    places.insert(places.end(), kDevices.begin(), kDevices.end());
+  } else {
+    places.emplace_back("/dev");
+  }
   std::string temporary = "/tmp";
   for (const std::string& entry : session.environment) {
     if (entry.starts_with("TMPDIR=/")) {
       temporary = entry.substr(7);
     }
   }
-  std::vector<std::string> roots = session.config.policy.write;
-  roots.push_back(session.config.workspace);
-  const bool apart = std::ranges::none_of(
-      roots, [&](const std::string& root) { return (root + "/").starts_with(temporary + "/"); });
-  if (apart) {
+  if (!holds_a_root(temporary, session)) {
     places.push_back(std::move(temporary));
   }
   return places;

@@ -275,10 +275,12 @@ Result<Restored> Session::Impl::replace_shell(bool keep_state) {
   if (keep_state) {
     state = shell_ == nullptr ? std::string() : shell_->take_exit_state();
     restored = Restored::Full;
+    const std::lock_guard lock(mutex_);
     if (state.empty()) {
-      const std::lock_guard lock(mutex_);
       state = state_;
       restored = state.empty() ? Restored::Nothing : Restored::Snapshot;
+    } else {
+      state_ = state;  // the next shell may end before it is at rest long enough to be saved
     }
   }
   shell_.reset();

@@ -110,7 +110,11 @@ contract::Confinement ToolSupport::confined(const contract::Context& context,
 
 std::vector<std::string> ToolSupport::shell_of(const contract::Context& context,
                                                std::string_view args) const {
-  const auto found = key(context, session_in(args).name);
+  const NamedSession named = session_in(args);
+  if (named.asks_for_more) {
+    return {};  // it waits for somebody's answer and then runs in a wall of its own
+  }
+  const auto found = key(context, named.name);
   return found ? std::vector<std::string>{"shell:" + *found} : std::vector<std::string>();
 }
 

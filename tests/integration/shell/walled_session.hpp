@@ -43,10 +43,11 @@ class WalledSession : public ::testing::Test {
     wall_ = {};
   }
 
-  void start(const std::string& policy) {
+  void start(const std::string& policy) { start(*sandbox::preset(policy), workspace_); }
+  void start(sandbox::Policy policy, const TempDir& workspace) {
     shell::SessionConfig config;
-    config.policy = *sandbox::preset(policy);
-    config.workspace = workspace_.path();
+    config.policy = std::move(policy);
+    config.workspace = workspace.path();
     config.state_dir = state_.path();
     config.limits = limits_;
     config.bash = tested_bash_in(workspace_.path()).value_or(config.bash);

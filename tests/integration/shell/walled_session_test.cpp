@@ -33,6 +33,23 @@ TEST_F(WalledSession, WritesInTheWorkspaceAndNowhereElse) {
               ::testing::AnyOf(HasSubstr("Permission denied"), HasSubstr("Read-only file system")));
 }
 
+/// Something that reads, tried in a call of its own that may change nothing.
+shell::BashRequest only_reading(std::string command) {
+  shell::BashRequest request;
+  request.command = std::move(command);
+  request.read_only = true;
+  return request;
+}
+
+TEST_F(WalledSession, ACallThatOnlyReadsKeepsModesAndTimes) {
+  BAWN_REQUIRE("landlock");
+  ASSERT_EQ(sh("echo x > a; chmod 640 a; touch -d @7 a").exit_code, 0);
+  const auto tried = run(only_reading("chmod 777 a; touch -d @0 a; chmod 0 .; stat -c '%a %Y' a"));
+  EXPECT_EQ(tried.out.text, "640 7\n");
+  EXPECT_THAT(tried.err.text, HasSubstr("Operation not permitted"));
+  EXPECT_EQ(sh("stat -c '%a %Y' a; chmod 600 a; stat -c %a a").out.text, "640 7\n600\n");
+}
+
 TEST_F(WalledSession, AProgramThatThePolicyKeepsUnreadableIsDenied) {
   if (over_pipes()) {
     GTEST_SKIP() << "this machine's policy explains no refusal of another place";
