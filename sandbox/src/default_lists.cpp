@@ -98,7 +98,8 @@ std::vector<std::string> default_protected_names() {
       ".git/config",
       ".git/config.worktree",
       ".git/info/attributes",
-      ".git/modules",
+      ".git/commondir",
+      ".git/gitdir",
       ".gitmodules",
       ".husky",
       // Shells and environment loaders.

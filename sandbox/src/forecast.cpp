@@ -1,9 +1,13 @@
 #include "forecast.hpp"
 
+#include "git_directory.hpp"
 #include "guarantees.hpp"
+#include "paths.hpp"
+#include "survey.hpp"
 #include "tool_caches.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -116,6 +120,30 @@ void note_message_bus(Confinement& report, const Place& place) {
   }
 }
 
+/// What survey() opened for the git of a linked worktree or submodule: nobody named it.
+void note_git(Confinement& report, const Policy& policy, const Place& place) {
+  std::vector<std::string> opened;
+  for (const std::string& root : place.writable_roots) {
+    const bool named =
+        root == place.workspace || std::ranges::any_of(policy.write, [&](const std::string& path) {
+          return contains(expand_home(path, {place.home}), root);
+        });
+    if (!named) {
+      opened.push_back(root);
+    }
+  }
+  if (!opened.empty()) {
+    report.notes.push_back(fmt::format("writable besides the paths that the policy names: {}",
+                                       fmt::join(opened, ", ")));
+  }
+  for (const std::string& directory : common_directories(opened)) {
+    report.notes.push_back(fmt::format(
+        "git cannot delete or pack refs, nor finish what needs that: {} itself is not writable "
+        "unless the policy's write names it",
+        directory));
+  }
+}
+
 void note_costs(Confinement& report, const Policy& policy, const LayersInForce& layers,
                 const SessionPlan& plan, const Place& place) {
   const auto note = [&](bool when, const char* sentence) {
@@ -172,6 +200,7 @@ Confinement make_forecast(const Policy& policy, const KernelFeatures& features,
                       .hosts = policy.hosts};
     report.by = name_walls(layers);
     note_costs(report, policy, layers, plan, place);
+    note_git(report, policy, place);
     for (std::string& sentence : describe_caches(tool_caches(policy, plan))) {
       report.notes.push_back(std::move(sentence));
     }

@@ -1,4 +1,5 @@
 #include "bawn/sandbox/plan.hpp"
+#include "git_directory.hpp"
 #include "kernel_abi.hpp"
 #include "kernel_release.hpp"
 #include "mount_list.hpp"
@@ -80,7 +81,8 @@ void add_mask(MountList& steps, const std::string& path, bool directory) {
 
 bool is_reachable_inside(const Place& place, const std::string& path) {
   return !is_shadowed(place, path) || is_within(path, place.workspace) ||
-         is_within_any(path, place.writable_roots);
+         is_within_any(path, place.writable_roots) ||
+         is_within_any(path, common_directories(place.writable_roots));
 }
 
 /// The secret directory that the session directory lies in, if any: it cannot be hidden whole.
@@ -166,6 +168,10 @@ std::vector<std::string> roots_in_shadow(const Place& place) {
   if (!contains(roots, place.workspace)) {
     roots.push_back(place.workspace);
   }
+  // git reads more of them than what is writable there.
+  for (std::string& directory : common_directories(place.writable_roots)) {
+    roots.push_back(std::move(directory));
+  }
   std::erase_if(roots, [&](const std::string& root) { return !is_shadowed(place, root); });
   std::ranges::sort(roots);
   std::vector<std::string> outer;
@@ -229,11 +235,17 @@ void add_mounts(NamespacePlan& plan, const Policy& policy, const KernelFeatures&
   plan.mounts = steps.take();
 }
 
+/// As many names as a report lists; the rest is counted.
+constexpr std::size_t kNamesListed = 64;
+
 void name_limits(NamespacePlan& plan, const Place& place) {
-  if (!place.missing_protected.empty()) {
-    plan.missing.push_back(
-        fmt::format("not protected, since not there at the start or reached by a link: {}",
-                    fmt::join(place.missing_protected, ", ")));
+  const std::vector<std::string>& names = place.missing_protected;
+  if (!names.empty()) {
+    const std::size_t listed = std::min(names.size(), kNamesListed);
+    plan.missing.push_back(fmt::format(
+        "not protected, since not there at the start or reached by a link: {}{}",
+        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
+        listed < names.size() ? fmt::format(" and {} more", names.size() - listed) : ""));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "bawn/contract/quote.hpp"
+#include "bawn/sandbox/own_state.hpp"
 #include "bawn/sandbox/widen.hpp"
+#include "git_directory.hpp"
 #include "paths.hpp"
 #include "survey.hpp"
 
@@ -13,6 +15,7 @@ namespace {
 using contract::plain_or_quoted;
 
 constexpr std::size_t kMaxEntries = 16;
+constexpr std::string_view kGit = ".git/";
 constexpr const char* kGrantedSuffix = " + granted";
 
 std::unexpected<Error> bad(std::string sentence) {
@@ -37,9 +40,19 @@ Result<std::string> resolve(const Place& place, const std::string& path) {
   return found;
 }
 
+bool is_own_state(const std::string& path) {
+  return std::ranges::any_of(own_secrets(), [&](const std::string& secret) {
+    const std::string own = canonical(secret);
+    return !own.empty() && (is_within(path, own) || is_within(own, path));
+  });
+}
+
 class Widener {
  public:
-  Widener(const Policy& policy, const Place& place) : place_(place) { made_.policy = policy; }
+  Widener(const Policy& policy, const Place& place)
+      : place_(place), names_(policy.protected_names) {
+    made_.policy = policy;
+  }
 
   Result<> add_secret(const std::string& path) {
     const std::string found = BAWN_TRY(resolve(place_, path));
@@ -56,7 +69,11 @@ class Widener {
                                  [&](const auto& one) { return canonical(one) == found; });
     };
     if (std::erase_if(made_.policy.secrets, opens) == 0) {
-      return bad(fmt::format("{} is bawn's own and is never opened", plain_or_quoted(path)));
+      return bad(fmt::format("{} {}", plain_or_quoted(path),
+                             is_own_state(found)
+                                 ? "is bawn's own and is never opened"
+                                 : "is where a link in a secret directory leads; ask for that "
+                                   "directory"));
     }
     made_.secrets.push_back(found);
     return {};
@@ -76,6 +93,10 @@ class Widener {
     }
     if (is_within_any(found, place_.writable_roots)) {
       return bad(fmt::format("{} is writable without asking", plain_or_quoted(path)));
+    }
+    const auto held = git_name_above(found, names_in_git(names_));
+    if (held) {
+      return add_git_name(found, *held);
     }
     if (kind_of(found) != FileKind::Directory) {
       return bad(fmt::format("{} is no directory; ask for the directory that holds it",
@@ -121,25 +142,53 @@ class Widener {
     return homes;
   }
 
-  /// `path` is a protected name below one of the writable roots.
+  /// `path` is a protected name below one of the writable roots, or of a git directory there.
   Result<> add_protected(const std::string& path) {
     const auto holds = [&](const std::string& name) {
-      return std::ranges::any_of(place_.writable_roots, [&](const std::string& root) {
-        return path == fmt::format("{}/{}", root, name);
-      });
+      if (std::ranges::any_of(place_.writable_roots, [&](const std::string& root) {
+            return path == fmt::format("{}/{}", root, name);
+          })) {
+        return true;
+      }
+      const std::string rest = name.starts_with(kGit) ? name.substr(kGit.size()) : std::string();
+      return !rest.empty() && path.ends_with("/" + rest) &&
+             is_git_directory(path.substr(0, path.size() - rest.size() - 1));
     };
-    const auto& names = made_.policy.protected_names;
-    const auto name = std::ranges::find_if(names, holds);
-    if (name == names.end()) {
+    const auto name = std::ranges::find_if(names_, holds);
+    if (name == names_.end()) {
       return bad(fmt::format("{} is held by another name and cannot be opened alone",
                              plain_or_quoted(path)));
     }
-    made_.protected_names.push_back(*name);
-    made_.policy.protected_names.erase(name);
+    open_name(*name);
     return {};
   }
 
+  /// `path` lies in a protected name of a git directory outside. A directory is opened alone, a
+  /// file can only be written where its directory can.
+  Result<> add_git_name(const std::string& path, const HeldGitName& held) {
+    if (kind_of(path) == FileKind::Directory) {
+      made_.policy.write.push_back(path);
+      made_.write.push_back(path);
+      made_.protected_names.push_back(path);
+      return {};
+    }
+    if (!is_within_any(path, place_.writable_roots) && !is_within_any(path, made_.write)) {
+      return bad(fmt::format("{} is no directory; name {} before it in the same request",
+                             plain_or_quoted(path), plain_or_quoted(held.directory)));
+    }
+    open_name(fmt::format("{}{}", kGit, held.name));
+    return {};
+  }
+
+  /// Once for each name, however many paths ask for it.
+  void open_name(const std::string& name) {
+    if (std::erase(made_.policy.protected_names, name) > 0) {
+      made_.protected_names.push_back(name);
+    }
+  }
+
   const Place& place_;
+  const std::vector<std::string>& names_;  ///< the policy's protected names
   Widening made_;
 };
 

@@ -130,8 +130,11 @@ Result<Place> survey(const Policy& policy, const std::string& workspace,
   }
   BAWN_TRY(find_writable_roots(place, policy));
   BAWN_TRY(find_secrets(place, policy));
+  find_linked_secrets(place);
   BAWN_TRY(check_state(place));
+  open_git_directories(place);
   find_protected_names(place, policy);
+  find_repositories(place, policy);
   find_shared_directories(place);
   find_kernel_masks(place);
   find_host_sockets(place);

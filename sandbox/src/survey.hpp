@@ -30,7 +30,18 @@ enum class FileKind { Missing, Directory, Regular, Link, Socket, Other };
 
 /// Secrets that exist. Errors: InvalidArgument when one leads to a directory that must stay usable.
 [[nodiscard]] Result<> find_secrets(Place& place, const Policy& policy);
+/// Files that links in secret directories lead to: as secret as the links.
+void find_linked_secrets(Place& place);
+/// Opens what a commit writes in the git directories of writable roots that are linked worktrees or
+/// submodules: more writable roots. After the secrets, which stay closed.
+void open_git_directories(Place& place);
 void find_protected_names(Place& place, const Policy& policy);
+/// Sorts `path`, below `root`, by whether a bind can hold it. Once it is known nothing is added.
+/// One that is not there is listed only when it is `needed`.
+void add_protected_path(Place& place, const std::string& root, const std::string& path,
+                        bool needed);
+/// Git directories below the writable roots, within bounds, and their protected names.
+void find_repositories(Place& place, const Policy& policy);
 void find_shared_directories(Place& place);
 void find_top_level(Place& place);
 void find_kernel_masks(Place& place);

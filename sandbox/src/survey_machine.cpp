@@ -22,14 +22,6 @@ bool crosses_link(const std::string& root, const std::string& path) {
   return kind_of(path) == FileKind::Link;
 }
 
-void sort_protected_name(Place& place, const std::string& root, const std::string& name) {
-  const std::string path = fmt::format("{}/{}", root, name);
-  // A bind through a link would land on the link's target and leave the link itself replaceable.
-  const bool usable = kind_of(path) != FileKind::Missing && !crosses_link(root, path) &&
-                      !is_within_any(path, place.existing_secrets);
-  (usable ? place.existing_protected : place.missing_protected).push_back(path);
-}
-
 /// Paths in a table like /proc/net/unix: the last column, where it begins with a slash.
 void collect_sockets(std::vector<std::string>& found, const char* table) {
   const std::string text = read_small_file(table);
@@ -58,18 +50,35 @@ bool is_for_root_only(const std::string& path) noexcept {
   return ::lstat(path.c_str(), &status) == 0 && (status.st_mode & (S_IROTH | S_IXOTH)) == 0;
 }
 
+void add_protected_path(Place& place, const std::string& root, const std::string& path,
+                        bool needed) {
+  if (contains(place.existing_protected, path) || contains(place.missing_protected, path)) {
+    return;
+  }
+  // A bind through a link would land on the link's target and leave the link itself replaceable.
+  const FileKind kind = kind_of(path);
+  const bool usable = kind != FileKind::Missing && !crosses_link(root, path) &&
+                      !is_within_any(path, place.existing_secrets);
+  if (usable) {
+    place.existing_protected.push_back(path);
+  } else if (needed || kind != FileKind::Missing) {
+    place.missing_protected.push_back(path);
+  }
+}
+
 void find_protected_names(Place& place, const Policy& policy) {
   for (const std::string& root : place.writable_roots) {
     if (kind_of(root) != FileKind::Directory) {
       continue;
     }
     for (const std::string& name : policy.protected_names) {
-      sort_protected_name(place, root, name);
+      // A `gitdir` that was made in a main repository leads nobody anywhere.
+      add_protected_path(place, root, fmt::format("{}/{}", root, name), name != ".git/gitdir");
     }
     // In a worktree .git is a file that says where the repository is; whoever replaces it brings
     // hooks of his own.
     if (kind_of(root + "/.git") == FileKind::Regular) {
-      place.existing_protected.push_back(root + "/.git");
+      add_protected_path(place, root, root + "/.git", true);
       std::erase_if(place.missing_protected,
                     [&](const std::string& path) { return is_below(path, root + "/.git"); });
     }

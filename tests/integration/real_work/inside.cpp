@@ -75,6 +75,13 @@ std::string Inside::report() const {
   return read_file(root_.path() / "report.json");
 }
 
+ProgramResult Inside::prepare(const std::string& script) const {
+  return run_program({.argv = {"/bin/bash", "-euo", "pipefail", "-c", script},
+                      .directory = root_.path(),
+                      .env = {{"HOME", root_.path() / "home"}},
+                      .uid = uid_});
+}
+
 ProgramResult Inside::run(const std::string& script) const {
   const std::string report_file = root_.path() / "report.json";
   ProgramResult result = run_program(

@@ -37,6 +37,9 @@ class Inside {
   /// Runs `script` by bash behind the wall, in the workspace. The output begins with what went
   /// wrong when the report does not say that the command was confined.
   [[nodiscard]] ProgramResult run(const std::string& script) const;
+  /// Runs `script` by bash as the starter without a wall, in the directory that holds the
+  /// workspace.
+  [[nodiscard]] ProgramResult prepare(const std::string& script) const;
   /// The last run's confinement report as it was written.
   [[nodiscard]] std::string report() const;
 

@@ -62,6 +62,28 @@ TEST_F(Survey, FindsSecretsThatExistWithoutLinksAndKnowsDirectories) {
   EXPECT_THAT(place->existing_secrets, Contains(state.string())) << "bawn's own state";
 }
 
+TEST_F(Survey, WhatLinksInASecretDirectoryLeadToIsSecretAsWell) {
+  fs::create_directories(home / ".ssh");
+  directory.write("home/dot/id_ed", "key");
+  directory.write("home/project/config", "x");
+  directory.write("home/dot/other", "not linked");
+  fs::create_symlink("../dot/id_ed", home / ".ssh/id_ed25519");
+  fs::create_symlink(workspace / "config", home / ".ssh/config");
+  fs::create_symlink("/etc/passwd", home / ".ssh/system");
+  fs::create_directory_symlink(home / "dot", home / ".ssh/directory");
+  fs::create_symlink("nowhere", home / ".ssh/dangling");
+  const auto place = look();
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->existing_secrets, Contains((home / "dot/id_ed").string()));
+  EXPECT_THAT(place->existing_secrets, Contains((workspace / "config").string()));
+  for (const std::string& open :
+       {std::string("/etc/passwd"), (home / "dot").string(), (home / "dot/other").string()}) {
+    EXPECT_THAT(place->existing_secrets, Not(Contains(open)));
+  }
+  EXPECT_THAT(place->readable_without_secrets, Contains((home / "dot/other").string()));
+  EXPECT_THAT(place->readable_without_secrets, Not(Contains((home / "dot/id_ed").string())));
+}
+
 TEST_F(Survey, KnowsTheAccountsHomeWhateverTheVariableSays) {
   const passwd* account = ::getpwuid(::geteuid());
   if (account == nullptr || !fs::is_directory(account->pw_dir)) {

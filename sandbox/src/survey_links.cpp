@@ -1,0 +1,74 @@
+#include "bawn/sandbox/own_state.hpp"
+#include "paths.hpp"
+#include "survey.hpp"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bawn::sandbox {
+namespace {
+
+/// As many entries of one directory as are looked at.
+constexpr std::size_t kMaxEntries = 1024;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+/// Where the links in `directory` lead.
+std::vector<std::string> targets_in(const std::string& directory) {
+  std::vector<std::string> targets;
+  const std::unique_ptr<DIR, CloseDirectory> stream(::opendir(directory.c_str()));
+  std::size_t seen = 0;
+  while (const dirent* entry = stream ? ::readdir(stream.get()) : nullptr) {
+    if (++seen > kMaxEntries) {
+      break;
+    }
+    const std::string path = directory + "/" + static_cast<const char*>(entry->d_name);
+    if (entry->d_type == DT_LNK ||
+        (entry->d_type == DT_UNKNOWN && kind_of(path) == FileKind::Link)) {
+      targets.push_back(canonical(path));
+    }
+  }
+  return targets;
+}
+
+/// A user's own file, and none that programs of all users read.
+bool can_be_hidden(const Place& place, const std::string& target) {
+  return !target.empty() && kind_of(target) == FileKind::Regular && parent_of(target) != "/" &&
+         !is_within_any(target, {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+                                 "/nix", "/gnu", "/proc", "/sys", "/dev"}) &&
+         !is_within_any(target, place.existing_secrets) &&
+         (place.caller_uid == 0 || ::access(target.c_str(), R_OK) == 0);
+}
+
+bool is_own_secret(const std::string& directory) {
+  return std::ranges::any_of(own_secrets(),
+                             [&](const std::string& own) { return canonical(own) == directory; });
+}
+
+}  // namespace
+
+void find_linked_secrets(Place& place) {
+  const std::vector<std::string> directories = place.secret_directories;
+  for (const std::string& directory : directories) {
+    if (is_own_secret(directory)) {
+      continue;
+    }
+    for (std::string& target : targets_in(directory)) {
+      if (can_be_hidden(place, target)) {
+        place.existing_secrets.push_back(std::move(target));
+      }
+    }
+  }
+  std::ranges::sort(place.existing_secrets);
+}
+
+}  // namespace bawn::sandbox
