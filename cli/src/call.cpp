@@ -8,6 +8,7 @@
 #include "call_text.hpp"
 #include "commands.hpp"
 #include "own_tools.hpp"
+#include "program.hpp"
 #include "run_wait.hpp"
 
 #include <CLI/CLI.hpp>
@@ -147,7 +148,7 @@ void add_call(CLI::App& app, Action& chosen) {
     chosen = [options, words = command->remaining()] {
       auto status = call(*options, words);
       if (!status) {
-        std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
+        tell_failure("bawn", status.error().message());
         return kOwnFailure;
       }
       return *status;

@@ -4,6 +4,7 @@
 #include "bawn/contract/executor.hpp"
 #include "bawn/contract/output_check.hpp"
 #include "bawn/contract/quote.hpp"
+#include "bawn/contract/visible_text.hpp"
 #include "call_text.hpp"
 
 #include <mutex>
@@ -152,7 +153,10 @@ Printed print_call(const CallAnswer& answer, bool json) {
   } else if (outcome.error) {
     printed.err = line("Error: " + harmless(outcome.error->message()));
   } else {
-    printed.out = line(contract::output_text(outcome.result));
+    printed.out = line(contract::visible_text(contract::output_text(outcome.result)));
+  }
+  if (outcome.result.confinement) {
+    printed.err += unconfined_line(*outcome.result.confinement);
   }
   return printed;
 }

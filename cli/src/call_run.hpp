@@ -48,7 +48,7 @@ struct Printed {
 };
 
 /// A question as JSON; the result's text, or all of it as JSON; an error as "Error: " and its
-/// sentence.
+/// sentence. A line on standard error where nothing confined the call.
 [[nodiscard]] Printed print_call(const CallAnswer& answer, bool json);
 
 }  // namespace bawn::cli

@@ -1,5 +1,6 @@
 #include "call_text.hpp"
 
+#include "bawn/contract/quote.hpp"
 #include "call_arguments.hpp"
 
 #include <fmt/format.h>
@@ -142,6 +143,15 @@ Json question_json(const contract::Elicitation& question) {
     json["url"] = *question.url;
   }
   return json;
+}
+
+std::string unconfined_line(const contract::Confinement& confinement) {
+  if (confinement.confined || confinement.policy == "unconfined") {
+    return {};
+  }
+  return fmt::format("bawn: NOT CONFINED: of the policy {} {} is in force here\n",
+                     contract::plain_or_quoted(confinement.policy),
+                     confinement.by.empty() ? "nothing" : "only " + confinement.by);
 }
 
 }  // namespace bawn::cli

@@ -2,6 +2,7 @@
 /// What `bawn call` prints: help made from a tool's description, results, questions.
 #pragma once
 
+#include "bawn/contract/confinement.hpp"
 #include "bawn/contract/elicitation.hpp"
 #include "bawn/contract/json.hpp"
 #include "bawn/contract/result.hpp"
@@ -23,5 +24,8 @@ namespace bawn::cli {
 
 /// The question for programs: id, message, schema, url, each when there is one.
 [[nodiscard]] contract::Json question_json(const contract::Elicitation& question);
+
+/// One line for standard error where a policy with a wall does not confine; else empty.
+[[nodiscard]] std::string unconfined_line(const contract::Confinement& confinement);
 
 }  // namespace bawn::cli

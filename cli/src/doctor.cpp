@@ -5,6 +5,7 @@
 #include "bawn/sandbox/wall.hpp"
 #include "commands.hpp"
 #include "environment.hpp"
+#include "program.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -106,7 +107,7 @@ EngineFinding ask(container::EngineAddress address, const std::vector<std::strin
 int print_findings(bool as_json) {
   auto findings = examine();
   if (!findings) {
-    std::fprintf(stderr, "bawn: %s\n", findings.error().message().c_str());
+    tell_failure("bawn", findings.error().message());
     return kOwnFailure;
   }
   const std::string text =

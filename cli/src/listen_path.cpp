@@ -1,5 +1,8 @@
 #include "listen_path.hpp"
 
+#include "bawn/sandbox/plan.hpp"
+#include "bawn/sandbox/roots.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -7,16 +10,8 @@
 #include <vector>
 
 namespace bawn::cli {
-namespace {
 
 namespace fs = std::filesystem;
-
-bool lies_below(const fs::path& path, const fs::path& root) {
-  const fs::path relative = path.lexically_relative(root);
-  return !relative.empty() && *relative.begin() != "..";
-}
-
-}  // namespace
 
 contract::Result<std::string> socket_path_outside(const std::string& path,
                                                   const shell::SessionConfig& config) {
@@ -28,10 +23,14 @@ contract::Result<std::string> socket_path_outside(const std::string& path,
                           fmt::format("there is no directory for a socket at \"{}\"", path));
   }
   const fs::path socket = folder / absolute.filename();
-  std::vector<std::string> roots = config.policy.write;
-  roots.push_back(config.workspace);
+  const sandbox::Place place = BAWN_TRY(sandbox::survey(
+      config.policy, config.workspace, std::string(), sandbox::SurveyScope::MountsOnly));
+  std::vector<std::string> roots =
+      sandbox::writable_roots(config.policy, place.workspace, place.home);
+  roots.insert(roots.end(), place.writable_roots.begin(), place.writable_roots.end());
+  roots.push_back(place.workspace);
   for (const std::string& root : roots) {
-    if (lies_below(socket, fs::weakly_canonical(root, failed))) {
+    if (sandbox::lies_in_any(socket.string(), {root})) {
       return contract::fail(
           contract::ErrorCode::InvalidArgument,
           fmt::format("the socket must lie outside {}, where commands could be its "

@@ -80,7 +80,10 @@ std::string outcome_text(const Json& line) {
 }
 
 void print_line(const Json& line) {
-  const std::string by = line.value("confined", false) ? member(line, "by") : "NOT CONFINED";
+  // A call that was refused before it began has no report.
+  const std::string by = !line.contains("confined")      ? "-"
+                         : line.value("confined", false) ? member(line, "by")
+                                                         : "NOT CONFINED";
   std::string text =
       fmt::format("{}  {:<12} {:<10} {:<12} {:<14} {:>9} ms  {} ({})", time_text(line),
                   member(line, "session"), member(line, "call"), member(line, "tool"),

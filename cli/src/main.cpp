@@ -5,12 +5,12 @@
 #include "program.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -87,8 +87,13 @@ int run_chosen(int argc, char** argv) {
       return app.exit(error);  // help or the version, on standard output
     }
     const std::string program = named != nullptr ? "bawn " + std::string(named->name) : "bawn";
-    std::fprintf(stderr, "bawn: %s; `%s --help` lists what there is\n", error.what(),
-                 program.c_str());
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    const bool unknown = named == nullptr && !first.empty() && !first.starts_with('-');
+    bawn::cli::tell_failure("bawn",
+                            fmt::format("{}; `{} --help` lists what there is",
+                                        unknown ? fmt::format("there is no subcommand {}", first)
+                                                : std::string(error.what()),
+                                        program));
     return named != nullptr ? named->wrong_words : bawn::cli::kOwnFailure;
   }
   return chosen();
@@ -102,7 +107,7 @@ int main(int argc, char** argv) {
   try {
     return bawn::cli::with_output_written(run_chosen(argc, argv), "bawn");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "bawn: %s\n", error.what());
+    bawn::cli::tell_failure("bawn", error.what());
     return bawn::cli::kOwnFailure;
   }
 }

@@ -9,6 +9,7 @@
 #include "listen_path.hpp"
 #include "own_tools.hpp"
 #include "policy_choice.hpp"
+#include "program.hpp"
 #include "serving.hpp"
 #include "sibling.hpp"
 
@@ -127,7 +128,7 @@ void add_mcp(CLI::App& app, Action& chosen) {
       auto status =
           options->http ? Result<int>(std::unexpected(become_http(*options))) : serve(*options);
       if (!status) {
-        std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
+        tell_failure("bawn", status.error().message());
         return kOwnFailure;
       }
       return *status;

@@ -3,6 +3,7 @@
 /// what they are confined by. For a server at a URL the program bawn-remote takes over.
 
 #include "bawn/mcp/client.hpp"
+#include "bawn/mcp/diagnostics.hpp"
 #include "bawn/sandbox/wall.hpp"
 #include "commands.hpp"
 #include "environment.hpp"
@@ -19,7 +20,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -93,10 +93,17 @@ Result<int> serve(const ProxyOptions& options) {
   mcp::ClientOptions remote = proxy_client_options();
   remote.confined = [report](const contract::Context&, std::string_view) { return report; };
   remote.confinement = report;
-  const contract::Context context;
-  const auto client = BAWN_TRY(mcp::Client::connect(context, inside.from_server.get(),
-                                                    inside.to_server.get(), std::move(remote)));
-  const std::size_t abandoned = BAWN_TRY(serve_again(context, client));
+  const auto client_end = BAWN_TRY(InputEnd::watch());
+  const auto client = mcp::Client::connect(client_end->context(), inside.from_server.get(),
+                                           inside.to_server.get(), std::move(remote));
+  if (!client) {
+    return std::unexpected(explained(*client_end, client.error()));
+  }
+  const auto served = serve_again(*client_end, *client);
+  if (!served) {
+    return std::unexpected(explained(*client_end, served.error()));
+  }
+  const std::size_t abandoned = *served;
   inside.wall.warden->abandon();
   if (abandoned > 0) {
     std::_Exit(0);
@@ -158,7 +165,8 @@ void add_mcp_proxy(CLI::App& app, Action& chosen) {
     chosen = [options] {
       auto status = proxy(*options);
       if (!status) {
-        std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
+        // The server inside may have filled the pipe that nobody reads.
+        mcp::bounded_log("bawn")(status.error().message());
         return kOwnFailure;
       }
       return *status;

@@ -7,6 +7,7 @@
 #include "bawn/sandbox/wall.hpp"
 #include "commands.hpp"
 #include "policy_choice.hpp"
+#include "program.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -52,18 +53,20 @@ Result<int> check(PolicyOptions options) {
       return contract::fail(contract::ErrorCode::NotFound,
                             fmt::format("there is no {}", options.subject));
     }
-    fmt::print("{}: a project's policy over {}\n{}\n", options.subject, base.name, project.hash);
+    fmt::print("{}: a project's policy over {}\n{}\n", contract::plain_or_quoted(options.subject),
+               contract::plain_or_quoted(base.name), project.hash);
     if (!project.refused.empty()) {
-      fmt::print("asks for more than {} gives, which needs --accept-project {}: {}\n", base.name,
-                 project.hash, fmt::join(project.refused, ", "));
+      fmt::print("asks for more than {} gives, which needs --accept-project {}: {}\n",
+                 contract::plain_or_quoted(base.name), project.hash,
+                 fmt::join(project.refused, ", "));
     }
     return 0;
   }
   options.wall.policy = std::filesystem::absolute(file).string();
   const auto loaded =
       BAWN_TRY(sandbox::load_policy_file(options.wall.policy, options.wall.workspace));
-  fmt::print("{}: the policy {}\n{}\n", options.subject, loaded.policy.name,
-             sandbox::policy_id(loaded.policy));
+  fmt::print("{}: the policy {}\n{}\n", contract::plain_or_quoted(options.subject),
+             contract::plain_or_quoted(loaded.policy.name), sandbox::policy_id(loaded.policy));
   const auto plan = BAWN_TRY(sandbox::forecast_wall({.policy = loaded.policy,
                                                      .workspace = options.wall.workspace,
                                                      .session_dir = {},
@@ -114,7 +117,7 @@ Action action_of(const std::shared_ptr<PolicyOptions>& options,
   return [options, run] {
     auto status = run(*options);
     if (!status) {
-      std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
+      tell_failure("bawn", status.error().message());
       return kOwnFailure;
     }
     return *status;

@@ -1,12 +1,14 @@
 #include "policy_choice.hpp"
 
 #include "bawn/sandbox/policy_file.hpp"
+#include "program.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdio>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace bawn::cli {
@@ -103,6 +105,12 @@ Result<sandbox::Policy> choose_policy_without_project(const WallOptions& options
 
 Result<ChosenPolicy> choose_policy_with_sources(const WallOptions& options) {
   ChosenPolicy chosen = BAWN_TRY(choose_base(options));
+  std::error_code failed;
+  const auto status = std::filesystem::status(options.workspace, failed);
+  if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
+    return contract::fail(ErrorCode::InvalidArgument,
+                          fmt::format("workspace {} is not a directory", options.workspace));
+  }
   auto project = BAWN_TRY(
       sandbox::apply_project_policy(chosen.policy, options.workspace, options.accept_project));
   if (!project.found && options.accept_project) {
@@ -127,7 +135,7 @@ Result<ChosenPolicy> choose_policy_with_sources(const WallOptions& options) {
 Result<sandbox::Policy> choose_policy(const WallOptions& options) {
   ChosenPolicy chosen = BAWN_TRY(choose_policy_with_sources(options));
   if (!chosen.warning.empty()) {
-    std::fprintf(stderr, "bawn: %s\n", chosen.warning.c_str());
+    tell_failure("bawn", chosen.warning);
   }
   return std::move(chosen.policy);
 }

@@ -1,8 +1,10 @@
 #include "program.hpp"
 
+#include "bawn/contract/visible_text.hpp"
 #include "commands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -21,17 +23,20 @@ int run_program(CLI::App& app, int argc, char** argv,
     if (status) {
       return *status;
     }
-    std::fprintf(stderr, "%s: %s\n", name.c_str(), status.error().message().c_str());
+    tell_failure(name, status.error().message());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       return with_output_written(app.exit(error), name);
     }
-    std::fprintf(stderr, "%s: %s; `%s --help` lists what there is\n", name.c_str(), error.what(),
-                 name.c_str());
+    tell_failure(name, fmt::format("{}; `{} --help` lists what there is", error.what(), name));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    tell_failure(name, error.what());
   }
   return kOwnFailure;
+}
+
+void tell_failure(std::string_view program, std::string_view sentence) {
+  fmt::print(stderr, "{}: {}\n", program, contract::visible_text(sentence));
 }
 
 int with_output_written(int status, const std::string& program) {

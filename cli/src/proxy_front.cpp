@@ -1,10 +1,9 @@
 #include "proxy_front.hpp"
 
+#include "bawn/mcp/diagnostics.hpp"
 #include "bawn/mcp/server.hpp"
 #include "bawn/mcp/stdio.hpp"
 
-#include <cstdio>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,17 +27,15 @@ contract::Result<std::vector<contract::ToolPtr>> tools_of(const contract::Contex
 mcp::ClientOptions proxy_client_options() {
   mcp::ClientOptions options{.name = kName, .version = BAWN_VERSION};
   options.elicitation = true;
-  options.log = [](std::string_view line) {
-    std::fprintf(stderr, "bawn mcp-proxy: %.*s\n", static_cast<int>(line.size()), line.data());
-  };
+  options.log = mcp::bounded_log("bawn mcp-proxy");
   return options;
 }
 
-contract::Result<std::size_t> serve_again(const contract::Context& context,
+contract::Result<std::size_t> serve_again(InputEnd& client_end,
                                           const std::shared_ptr<mcp::Client>& client) {
   constexpr std::size_t kMostInstructions = 2048;
-  auto tools = BAWN_TRY(tools_of(context, *client));
-  auto features = BAWN_TRY(client->features(context));
+  auto tools = BAWN_TRY(tools_of(client_end.context(), *client));
+  auto features = BAWN_TRY(client->features(client_end.context()));
   mcp::ServerOptions front{.name = kName,
                            .version = BAWN_VERSION,
                            .instructions = client->instructions().substr(0, kMostInstructions),
@@ -46,9 +43,16 @@ contract::Result<std::size_t> serve_again(const contract::Context& context,
   front.resources = std::move(features.resources);
   front.prompts = std::move(features.prompts);
   const auto server = BAWN_TRY(mcp::Server::create(std::move(front), std::move(tools)));
+  client_end.finish();
   const auto end = BAWN_TRY(mcp::serve_stdio(server, {}));
   client->close();
   return end.abandoned_calls;
+}
+
+contract::Error explained(const InputEnd& client_end, contract::Error error) {
+  return client_end.came() ? contract::Error(contract::ErrorCode::Cancelled,
+                                             "the client is gone, and the server had not answered")
+                           : std::move(error);
 }
 
 }  // namespace bawn::cli

@@ -3,9 +3,9 @@
 /// way the server is reached.
 #pragma once
 
-#include "bawn/contract/context.hpp"
 #include "bawn/contract/error.hpp"
 #include "bawn/mcp/client.hpp"
+#include "input_end.hpp"
 
 #include <memory>
 
@@ -16,10 +16,14 @@ namespace bawn::cli {
 [[nodiscard]] mcp::ClientOptions proxy_client_options();
 
 /// Serves tools, resources, prompts and completions of the client's server until our own client is
-/// gone, and closes the client. How many calls were abandoned.
+/// gone, and closes the client. How many calls were abandoned. `client_end` is watched until the
+/// server's lists are there.
 ///
 /// Errors: what is wrong with the server's lists. Blocking: until the end.
-[[nodiscard]] contract::Result<std::size_t> serve_again(const contract::Context& context,
+[[nodiscard]] contract::Result<std::size_t> serve_again(InputEnd& client_end,
                                                         const std::shared_ptr<mcp::Client>& client);
+
+/// What to say of a failure: that our own client was gone, where that is why.
+[[nodiscard]] contract::Error explained(const InputEnd& client_end, contract::Error error);
 
 }  // namespace bawn::cli

@@ -44,10 +44,17 @@ Result<int> serve(const Options& options) {
   }
   mcp::ClientOptions client_options = proxy_client_options();
   client_options.prefix = options.prefix;
-  const contract::Context context;
-  const auto client =
-      BAWN_TRY(mcp::connect_http(context, options.url, std::move(client_options), std::move(http)));
-  if (BAWN_TRY(serve_again(context, client)) > 0) {
+  const auto client_end = BAWN_TRY(InputEnd::watch());
+  const auto client = mcp::connect_http(client_end->context(), options.url,
+                                        std::move(client_options), std::move(http));
+  if (!client) {
+    return std::unexpected(explained(*client_end, client.error()));
+  }
+  const auto abandoned = serve_again(*client_end, *client);
+  if (!abandoned) {
+    return std::unexpected(explained(*client_end, abandoned.error()));
+  }
+  if (*abandoned > 0) {
     std::_Exit(0);
   }
   return 0;

@@ -5,10 +5,12 @@
 #include "bawn/contract/quote.hpp"
 #include "bawn/sandbox/protected_watch.hpp"
 #include "bawn/sandbox/wall.hpp"
+#include "call_text.hpp"
 #include "commands.hpp"
 #include "duration.hpp"
 #include "environment.hpp"
 #include "policy_choice.hpp"
+#include "program.hpp"
 #include "report_file.hpp"
 #include "run_wait.hpp"
 #include "runtime_dir.hpp"
@@ -123,6 +125,7 @@ Result<int> run_command(const RunOptions& options) {
   RunSignals signals = BAWN_TRY(RunSignals::block());
   sandbox::Wall wall = BAWN_TRY(sandbox::raise_wall(request));
   BAWN_TRY(report.write(contract::to_json(wall.warden->report())));
+  std::fputs(unconfined_line(wall.warden->report()).c_str(), stderr);
 
   sandbox::SpawnSpec spec;
   spec.argv = options.command;
@@ -164,7 +167,7 @@ void add_run(CLI::App& app, Action& chosen) {
     chosen = [options] {
       auto status = run_command(*options);
       if (!status) {
-        std::fprintf(stderr, "bawn: %s\n", status.error().message().c_str());
+        tell_failure("bawn", status.error().message());
         return kOwnFailure;
       }
       return *status;

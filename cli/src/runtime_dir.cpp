@@ -17,8 +17,9 @@ contract::Result<std::string> runtime_dir() {
   const std::string path = sandbox::own_state_directory();
   const mode_t mode = ::geteuid() == 0 ? 0711 : 0700;
   if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {
-    return std::unexpected(
-        contract::Error::from_errno(errno, "mkdir", fmt::format("cannot make {}", path)));
+    return std::unexpected(contract::Error::from_errno(
+        errno, "mkdir",
+        fmt::format("cannot make {}; BAWN_RUNTIME_DIR may name another place", path)));
   }
   // /tmp is everybody's: whoever made the name first must be us, and it must be no link.
   struct stat found{};

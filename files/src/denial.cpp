@@ -1,5 +1,6 @@
 #include "denial.hpp"
 
+#include "bawn/sandbox/roots.hpp"
 #include "paths.hpp"
 
 #include <fmt/format.h>
@@ -30,13 +31,8 @@ std::optional<std::string> rule_for(const Place& place, const std::string& path,
   if (access == Access::Read) {
     return std::nullopt;
   }
-  std::vector<std::string> roots;
-  if (policy.write_workspace) {
-    roots.push_back(place.workspace);
-  }
-  for (const std::string& root : policy.write) {
-    roots.push_back(expand(place, root));
-  }
+  const std::vector<std::string> roots =
+      sandbox::writable_roots(policy, place.workspace, place.home);
   for (const std::string& root : roots) {
     for (const std::string& name : policy.protected_names) {
       if (is_within(path, root + "/" + name)) {
@@ -44,9 +40,7 @@ std::optional<std::string> rule_for(const Place& place, const std::string& path,
       }
     }
   }
-  const bool writable = is_within(path, "/tmp") ||
-                        std::any_of(roots.begin(), roots.end(),
-                                    [&](const std::string& root) { return is_within(path, root); });
+  const bool writable = is_within(path, "/tmp") || sandbox::lies_in_any(path, roots);
   if (writable) {
     return std::nullopt;
   }

@@ -1,20 +1,13 @@
 #include "content.hpp"
 
-#include <fmt/format.h>
+#include "bawn/contract/visible_text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 namespace bawn::mcp {
 namespace {
-
-constexpr unsigned char kDelete = 0x7f;
-constexpr unsigned char kC1Lead = 0xc2;  // U+0080 to U+009F are C2 80 to C2 9F
-constexpr unsigned char kC1Last = 0x9f;
 
 struct DataUrl {
   std::string mime;
@@ -105,12 +98,6 @@ Json block_of(const contract::Part& part, const WireFeatures& features) {
   return text_block(contract::dump_json(part));
 }
 
-/// U+00C0 and up begin with larger bytes than C1; of a lead byte of C1 only the next byte tells.
-bool is_visible_byte(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= ' ' ? byte != kDelete && byte != kC1Lead : c == '\t' || c == '\n' || c == '\r';
-}
-
 }  // namespace
 
 bool is_base64(std::string_view text) noexcept {
@@ -131,39 +118,11 @@ Json text_block(std::string text) {
 }
 
 bool is_visible(std::string_view text) noexcept {
-  using Block = unsigned char __attribute__((vector_size(16)));
-  Block bad = {};
-  std::size_t at = 0;
-  for (; at + sizeof(Block) <= text.size(); at += sizeof(Block)) {
-    Block block;
-    std::memcpy(&block, text.data() + at, sizeof block);
-    const auto control = (block < ' ') & (block != '\t') & (block != '\n') & (block != '\r');
-    bad |= reinterpret_cast<Block>(control | (block == kDelete) | (block == kC1Lead));
-  }
-  std::array<std::uint64_t, 2> halves{};
-  std::memcpy(halves.data(), &bad, sizeof bad);
-  return (halves[0] | halves[1]) == 0 && std::ranges::all_of(text.substr(at), is_visible_byte);
+  return contract::is_visible(text);
 }
 
 std::string visible_text(std::string_view text) {
-  if (is_visible(text)) {
-    return std::string(text);
-  }
-  std::string visible;
-  visible.reserve(text.size());
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : '\0');
-    if (byte == kC1Lead && next >= 0x80 && next <= kC1Last) {
-      visible += fmt::format("\\x{:02x}", next);
-      ++at;
-    } else if ((byte < ' ' && byte != '\t' && byte != '\n' && byte != '\r') || byte == kDelete) {
-      visible += fmt::format("\\x{:02x}", byte);
-    } else {
-      visible += text[at];
-    }
-  }
-  return visible;
+  return contract::visible_text(text);
 }
 
 Json content_of(const std::vector<contract::Part>& parts, const WireFeatures& features) {

@@ -1,11 +1,15 @@
 #include "log.hpp"
 
+#include "bawn/mcp/diagnostics.hpp"
+
 #include <fmt/format.h>
 
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -32,12 +36,10 @@ void Log::warn(std::string_view line) const {
   write(line);
 }
 
-void Log::write(std::string_view line) const {
-  if (sink_) {
-    sink_(line);
-    return;
-  }
-  std::string text = fmt::format("bawn mcp: {}", line);
+namespace {
+
+void write_to_stderr(std::string_view name, std::string_view line) {
+  std::string text = fmt::format("{}: {}", name, line);
   // A pipe that polls writable takes PIPE_BUF bytes without blocking (pipe(7)).
   text.resize(std::min<std::size_t>(text.size(), PIPE_BUF - 1));
   text += '\n';
@@ -45,6 +47,18 @@ void Log::write(std::string_view line) const {
   if (::poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   }
+}
+
+}  // namespace
+
+void Log::write(std::string_view line) const {
+  sink_ ? sink_(line) : write_to_stderr("bawn mcp", line);
+}
+
+std::function<void(std::string_view)> bounded_log(std::string name) {
+  const auto log = std::make_shared<const Log>(
+      [name = std::move(name)](std::string_view line) { write_to_stderr(name, line); });
+  return [log](std::string_view line) { log->warn(line); };
 }
 
 }  // namespace bawn::mcp

@@ -1,5 +1,6 @@
 #include "bawn/sandbox/explain.hpp"
 
+#include "net/address.hpp"
 #include "net/host_rules.hpp"
 #include "paths.hpp"
 
@@ -50,6 +51,16 @@ Verdict explain_write(const Place& place, std::string_view path) {
   return {true, fmt::format("write: {}", *root)};
 }
 
+/// With the full network these alone are refused, unless the policy names them.
+Result<Verdict> explain_metadata(const Policy& policy, const net::Address& address,
+                                 std::uint16_t port) {
+  const net::HostRules rules = BAWN_TRY(net::HostRules::make(policy));
+  if (const net::HostRule* rule = rules.named(address, port)) {
+    return Verdict{true, fmt::format("hosts: {}", rule->text)};
+  }
+  return Verdict{false, "network: full; cloud metadata addresses must be named in hosts"};
+}
+
 }  // namespace
 
 PathVerdict explain_path(const Policy& policy, const Place& place, std::string_view path) {
@@ -78,6 +89,9 @@ Result<Verdict> explain_host(const Policy& policy, std::string_view host, std::u
   const bool own = name == "localhost" || name == "::1" || name.starts_with("127.");
   switch (policy.network) {
     case Network::Full:
+      if (const auto address = net::parse_address(name); address && net::is_metadata(*address)) {
+        return explain_metadata(policy, *address, port);
+      }
       return Verdict{true, "network: full; cloud metadata addresses only when hosts names them"};
     case Network::None:
     case Network::Loopback:

@@ -210,10 +210,20 @@ bool climbs(std::string_view path) {
 Result<> check_paths(const std::vector<std::string>& paths, std::string_view member_name) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string_view path = paths[i];
-    const bool rooted = path.starts_with('/') || path.starts_with("~/");
-    if (!rooted || climbs(path.substr(path.starts_with('~') ? 2 : 1))) {
-      return bad(fmt::format("{}[{}]", member_name, i),
-                 "must begin with / or ~/ and hold no \"..\", \".\" or empty step");
+    const auto refuse = [&](const char* why) {
+      return bad(fmt::format("{}[{}]", member_name, i), why);
+    };
+    if (!path.starts_with('/') && !path.starts_with("~/")) {
+      return refuse("must begin with / or ~/");
+    }
+    if (path == "/" || path == "~/") {
+      return refuse("must name something below / or ~/");
+    }
+    if (path.ends_with('/')) {
+      return refuse("must not end with a slash");
+    }
+    if (climbs(path.substr(path.starts_with('~') ? 2 : 1))) {
+      return refuse("must hold no \"..\", \".\" or empty step");
     }
   }
   return {};

@@ -1,6 +1,7 @@
 #include "denials.hpp"
 
 #include "bawn/contract/quote.hpp"
+#include "bawn/sandbox/roots.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -162,15 +163,10 @@ std::optional<Denial> judge_path(const std::string& path, const DenialContext& c
       return denial;
     }
   }
-  std::vector<std::string> roots = policy.write;
-  if (policy.write_workspace) {
-    roots.insert(roots.begin(), context.workspace);
-  }
-  const bool writable = std::any_of(roots.begin(), roots.end(),
-                                    [&](const std::string& root) {
-                                      return is_within(path, expand(root, context.home));
-                                    }) ||
-                        is_within(path, "/tmp") || is_within(path, "/dev");
+  const std::vector<std::string> roots =
+      sandbox::writable_roots(policy, context.workspace, context.home);
+  const bool writable =
+      sandbox::lies_in_any(path, roots) || is_within(path, "/tmp") || is_within(path, "/dev");
   denial.op = "write";
   if (!writable) {
     if (!permissions_allow(path, context, true)) {
@@ -184,7 +180,7 @@ std::optional<Denial> judge_path(const std::string& path, const DenialContext& c
   }
   for (const std::string& root : roots) {
     for (const std::string& name : policy.protected_names) {
-      if (is_within(path, expand(root, context.home) + "/" + name)) {
+      if (is_within(path, root + "/" + name)) {
         denial.rule = fmt::format("protected: {}", name);
         denial.hint = "The policy keeps this name read-only; ask the user to change it.";
         return denial;

@@ -4,7 +4,9 @@
 #include "bawn/shell/session.hpp"
 #include "session_impl.hpp"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace bawn::shell {
 
@@ -19,6 +21,9 @@ Result<std::shared_ptr<Session>> Session::start(SessionConfig config) {
                                                      .warden = config.warden}));
   std::vector<std::string> environment = sandbox::session_environment(
       config.policy, wall.plan, config.environment, sandbox::proxy_port(*wall.warden));
+  // What is asked about paths later is asked about where the roots were when the wall was made.
+  std::vector<std::string>& roots = config.policy.write;
+  roots.insert(roots.end(), place.writable_roots.begin(), place.writable_roots.end());
   auto session = BAWN_TRY(
       start_inside(std::move(config), directory, std::move(wall.warden), std::move(environment)));
   session->impl_->watch = std::move(wall.watch);

@@ -58,7 +58,8 @@ std::optional<std::string> account_of(std::string_view authorization, const Http
   if (contract::lower_case(authorization.substr(0, kScheme.size())) != kScheme) {
     return std::nullopt;
   }
-  const std::string_view given = authorization.substr(kScheme.size());
+  std::string_view given = authorization.substr(kScheme.size());
+  given.remove_prefix(std::min(given.find_first_not_of(' '), given.size()));  // RFC 9110, 11.4
   std::optional<std::string> account;
   for (const BearerToken& known : options.tokens) {
     if (equal_in_constant_time(known.token, given)) {

@@ -62,13 +62,22 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(
             Refusal{"UnknownPolicy", {"--policy", "nope"}, "nope"},
             Refusal{"MissingWorkspace", {"--workspace", "/no/such/folder"}, "/no/such/folder"},
-            Refusal{"WorkspaceThatIsAFile", {"--workspace", "/etc/passwd"}, "/etc/passwd"},
+            Refusal{"WorkspaceThatIsAFile", {"--workspace", "/etc/passwd"}, "workspace /etc/passwd is not"},
             Refusal{"RootAsWorkspace", {"--workspace", "/"}, "\"/\""},
             Refusal{"WorkspaceThatHoldsOurState", {"--workspace", "{state}"}, "state"},
             Refusal{"UnknownOption", {"--nope"}, "--nope"})),
     [](const auto& test) {
       return std::string(std::get<0>(test.param)) + std::get<1>(test.param).name;
     });
+
+TEST(RefusedWords, AreNamedInCharactersThatATerminalDoesNotObey) {
+  const auto unknown = run_program({.argv = {BAWN_PROGRAM, "no\x1b[31msuch"}});
+  EXPECT_EQ(unknown.exit_code, 125);
+  EXPECT_THAT(unknown.err, HasSubstr("there is no subcommand no\\x1b[31msuch"));
+  const auto option = run_program({.argv = {BAWN_PROGRAM, "run", "--no\x1b[31m", "--", "true"}});
+  EXPECT_EQ(option.exit_code, 125);
+  EXPECT_THAT(option.err, HasSubstr("--no\\x1b[31m"));
+}
 
 struct Unstartable {
   const char* name;

@@ -69,6 +69,24 @@ TEST(HonestLimitsTest, BestEffortRunsWithoutBothAndReportsWhatIsMissing) {
   const auto guarantees = contract::dump_json(report.value("guarantees", contract::Json::array()));
   EXPECT_THAT(guarantees, Not(HasSubstr("fs-write"))) << report;
   EXPECT_FALSE(report.value("notes", contract::Json::array()).empty()) << report;
+  EXPECT_THAT(result.err, HasSubstr("NOT CONFINED: of the policy workspace-write only seccomp"));
+  const auto walled = run_without("", "echo ran", {"--best-effort"});
+  EXPECT_THAT(walled.result.err, Not(HasSubstr("NOT CONFINED"))) << walled.result.err;
+}
+
+TEST(HonestLimitsTest, ACallThatNothingConfinesSaysSo) {
+  const TempDir workspace;
+  const auto call = [&](const char* features) {
+    return run_program({.argv = {BAWN_PROGRAM, "call", "--best-effort", "bash", "echo ran"},
+                        .input = {},
+                        .directory = workspace.path().string(),
+                        .env = {{"BAWN_FEATURES_OFF", features}},
+                        .uid = 0});
+  };
+  const auto bare = call("landlock,namespaces,seccomp,hygiene");
+  EXPECT_THAT(bare.out, HasSubstr("ran"));
+  EXPECT_THAT(bare.err, HasSubstr("NOT CONFINED: of the policy workspace-write"));
+  EXPECT_THAT(call("").err, Not(HasSubstr("NOT CONFINED")));
 }
 
 TEST(HonestLimitsTest, UnconfinedSaysThatThereIsNoWall) {

@@ -140,8 +140,8 @@ TEST_P(GitDirectories, ASubmoduleAsWorkspaceCommitsIntoItsOwnDirectory) {
   BAWN_REQUIRE("git");
   prepare("rmdir workspace\n" + make_submodule("super", "workspace") +
           "mv workspace ../workspace && echo \"gitdir: $PWD/.git/modules/workspace\" > "
-          "../workspace/.git && git -C .git/modules/workspace config core.worktree "
-          "\"$PWD/../workspace\"");
+          "../workspace/.git && git config -f .git/modules/workspace/config core.worktree "
+          "../../../../workspace");
   const auto result =
       run("echo two > new && git add new && git commit -qm second && git log --format=%s");
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;

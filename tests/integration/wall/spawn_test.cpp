@@ -158,6 +158,36 @@ TEST(WallSpawnTest, ReadOnlyLayerOfOneChildLeavesTheOthersAlone) {
   EXPECT_EQ(run(*warden, argv).out, "0\n0\n0\n");
 }
 
+TEST(WallSpawnTest, ReadOnlyLayerKeepsModesOwnersAndTimes) {
+  BAWN_REQUIRE("landlock");
+  BAWN_REQUIRE("python3");
+  const TempDir workspace;
+  workspace.write("a", "x");
+  // Each is tried by whoever owns the file, and would succeed.
+  const std::vector<std::string> argv = {
+      "python3", "-c",
+      "import os, sys\n"
+      "p = sys.argv[1] + '/a'\n"
+      "fd = os.open(p, os.O_RDONLY)\n"
+      "tries = [lambda: os.chmod(p, 0o600), lambda: os.chmod(fd, 0o600),\n"
+      "         lambda: os.chown(p, os.getuid(), os.getgid()),\n"
+      "         lambda: os.chown(fd, os.getuid(), os.getgid()),\n"
+      "         lambda: os.lchown(p, os.getuid(), os.getgid()),\n"
+      "         lambda: os.utime(p, (0, 0)), lambda: os.utime(fd, (0, 0)),\n"
+      "         lambda: os.utime(p), lambda: os.chmod(sys.argv[1], 0o700)]\n"
+      "for one in tries:\n"
+      "  try: one(); print('done', end=' ')\n"
+      "  except OSError as e: print(e.errno, end=' ')\n",
+      workspace.path()};
+  const auto warden = start(landlock_plan(workspace.path()));
+  ASSERT_NE(warden, nullptr);
+  auto order = spec(argv);
+  order.writable_only.emplace();
+  EXPECT_EQ(run(*warden, std::move(order)).out, "1 1 1 1 1 1 1 1 1 ") << "EPERM each time";
+  EXPECT_EQ(run(*warden, argv).out, "done done done done done done done done done ")
+      << "control: the next child has only the session's own layer";
+}
+
 TEST(WallSpawnTest, ReadOnlyLayerIsRefusedWhereTheSessionHasNoLandlock) {
   const auto warden = start(bare_plan());
   ASSERT_NE(warden, nullptr);

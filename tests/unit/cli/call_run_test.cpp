@@ -77,6 +77,30 @@ TEST(CallRun, AnErrorsControlCharactersAreShownAndNotSentToTheTerminal) {
   EXPECT_EQ(call(failing).err, "Error: no file \\x1b[2J\\u202e\nplain line\n");
 }
 
+TEST(CallRun, AResultsControlCharactersAreShownAndNotSentToTheTerminal) {
+  const auto printed = call(tool([](const Context&, const contract::Call&) {
+    return contract::text_result("a\x1b[31mb\n\u202ec\t");
+  }));
+  EXPECT_EQ(printed.out, "a\\x1b[31mb\n\\u202ec\t\n");
+}
+
+TEST(CallRun, WhatNothingConfinedIsSaidOnStandardError) {
+  const auto confined_by = [](contract::Confinement report) {
+    return call(tool([report](const Context&, const contract::Call&) {
+             auto result = contract::text_result("x");
+             result.confinement = report;
+             return result;
+           }))
+        .err;
+  };
+  EXPECT_EQ(confined_by({.policy = "p"}),
+            "bawn: NOT CONFINED: of the policy p nothing is in force here\n");
+  EXPECT_EQ(confined_by({.by = "seccomp", .policy = "p"}),
+            "bawn: NOT CONFINED: of the policy p only seccomp is in force here\n");
+  EXPECT_EQ(confined_by({.confined = true, .by = "landlock", .policy = "p"}), "");
+  EXPECT_EQ(confined_by({.policy = "unconfined"}), "") << "asked for";
+}
+
 TEST(CallRun, AQuestionWithoutAnAnswerIsPrintedAndIsStatusThree) {  // C-221
   const auto printed = call(asking());
   EXPECT_EQ(printed.out, "{\"id\":\"name\",\"message\":\"Who?\"}\n");

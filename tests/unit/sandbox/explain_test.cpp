@@ -55,6 +55,15 @@ TEST_F(ExplainTest, NamesTheMemberThatDecidesAboutAHost) {
   EXPECT_EQ(explain_host(policy_, "example.org", 443)->rule, "network: none");
   EXPECT_TRUE(explain_host(policy_, "localhost", 8080)->allowed);
   EXPECT_TRUE(explain_host(*preset("open-net"), "example.org", 443)->allowed);
+  Policy open = *preset("open-net");
+  for (const char* host :
+       {"169.254.169.254", "fd00:ec2::254", "100.100.100.200", "::ffff:169.254.169.254"}) {
+    EXPECT_FALSE(explain_host(open, host, 80)->allowed) << host;
+  }
+  EXPECT_TRUE(explain_host(open, "169.254.1.1", 80)->allowed);
+  open.hosts = {"169.254.169.254"};
+  EXPECT_EQ(explain_host(open, "169.254.169.254", 80)->rule, "hosts: 169.254.169.254");
+  EXPECT_FALSE(explain_host(open, "169.254.169.254", 8080)->allowed);
   policy_.network = Network::AllowList;
   policy_.hosts = {"*.example.org"};
   EXPECT_TRUE(explain_host(policy_, "www.Example.org", 443)->allowed);

@@ -109,12 +109,14 @@ TEST(PolicyJson, WrongValuesAreNamedByTheirPath) {
             "policy member best_effort must be true or false");
   EXPECT_EQ(refusal(R"({"extends": "read-only", "secrets": ["~/.ssh", 3]})"),
             "policy member secrets[1] must be a text that is not empty");
-  EXPECT_EQ(
-      refusal(R"({"extends": "read-only", "write": ["relative"]})"),
-      "policy member write[0] must begin with / or ~/ and hold no \"..\", \".\" or empty step");
-  EXPECT_EQ(
-      refusal(R"({"extends": "read-only", "write": ["/a/../etc"]})"),
-      "policy member write[0] must begin with / or ~/ and hold no \"..\", \".\" or empty step");
+  EXPECT_EQ(refusal(R"({"extends": "read-only", "write": ["relative"]})"),
+            "policy member write[0] must begin with / or ~/");
+  EXPECT_EQ(refusal(R"({"extends": "read-only", "write": ["/a/../etc"]})"),
+            "policy member write[0] must hold no \"..\", \".\" or empty step");
+  EXPECT_EQ(refusal(R"({"extends": "read-only", "write": ["/"]})"),
+            "policy member write[0] must name something below / or ~/");
+  EXPECT_EQ(refusal(R"({"extends": "read-only", "secrets": ["/a", "~/b/"]})"),
+            "policy member secrets[1] must not end with a slash");
   EXPECT_EQ(refusal(R"({"extends": "read-only", "protected_names": ["../x"]})"),
             "policy member protected_names[0] must be relative to a writable root and hold no "
             "\"..\", \".\" or empty step");

@@ -68,6 +68,14 @@ TEST_F(SessionTest, KillingTheShellIsASignalAndTheSavedStateGoesOn) {
   EXPECT_EQ(sh(kShow).out.text, kShown);
 }
 
+TEST_F(SessionTest, WhatTheExitTrapSavedServesTheNextEndingToo) {
+  sh("V=5");
+  ASSERT_TRUE(session_->restart(contract::Context(), true));  // saved, and out of date from here on
+  EXPECT_EQ(sh("V=6; exit 0").restored, Restored::Full);
+  EXPECT_EQ(sh("kill -9 $$").restored, Restored::Snapshot);
+  EXPECT_EQ(sh("echo $V").out.text, "6\n");
+}
+
 TEST_F(SessionTest, ExitLeavesJobsAsSurvivors) {
   const auto result = sh("sleep 600 & exit 1");
   EXPECT_EQ(result.exit_code, 1);

@@ -119,6 +119,8 @@ TEST_F(ToolsTest, CallsOfOneShellAreOrderedAndOthersAreNot) {
             std::vector<std::string>{shell});
   EXPECT_NE(resources("bash", R"({"command":":","session":"other"})"),
             std::vector<std::string>{shell});
+  // It waits for somebody's answer, and then has a wall of its own.
+  EXPECT_TRUE(resources("bash", R"({"command":":","request":{"justification":"x"}})").empty());
   // These act on calls that run.
   for (const char* name : {"bash_restart", "bash_kill", "bash_input", "bash_output", "exec"}) {
     EXPECT_TRUE(resources(name, "{}").empty()) << name;
