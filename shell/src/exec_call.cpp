@@ -222,8 +222,7 @@ void ExecCall::from_status(CallResult& result) const {
     at = static_cast<std::size_t>(end - statuses.data()) - 1;
   }
   const std::string& program = launch_.argv.front();
-  if ((status->exec_errno == EACCES || status->exec_errno == EPERM) &&
-      !session_.elsewhere() &&
+  if ((status->exec_errno == EACCES || status->exec_errno == EPERM) && !session_.elsewhere() &&
       refuses_program(program.starts_with('/') ? program : launch_.cwd + "/" + program,
                       session_.config.policy, session_.identity.home)) {
     result.reason = Reason::Denied;

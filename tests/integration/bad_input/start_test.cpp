@@ -62,7 +62,9 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(
             Refusal{"UnknownPolicy", {"--policy", "nope"}, "nope"},
             Refusal{"MissingWorkspace", {"--workspace", "/no/such/folder"}, "/no/such/folder"},
-            Refusal{"WorkspaceThatIsAFile", {"--workspace", "/etc/passwd"}, "workspace /etc/passwd is not"},
+            Refusal{"WorkspaceThatIsAFile",
+                    {"--workspace", "/etc/passwd"},
+                    "workspace /etc/passwd is not"},
             Refusal{"RootAsWorkspace", {"--workspace", "/"}, "\"/\""},
             Refusal{"WorkspaceThatHoldsOurState", {"--workspace", "{state}"}, "state"},
             Refusal{"UnknownOption", {"--nope"}, "--nope"})),
