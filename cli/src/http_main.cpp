@@ -76,13 +76,18 @@ Result<> read_address(const std::string& text, mcp::HttpOptions& http) {
 }
 
 /// Without tokens whoever reaches the address is a client: another user of this machine, or a
-/// command of this or another wall, could be the one that is asked whether it may have more.
-void ask_no_strangers(Options& options) {
-  if (!options.http.unix_path.empty() || !options.http.tokens.empty() ||
-      options.wall.grant != "ask") {
-    return;
+/// command of this or another wall, could be the one that is asked whether it may have more. True
+/// when therefore nobody is asked.
+bool ask_no_strangers(Options& options) {
+  const bool strangers =
+      options.http.unix_path.empty() && options.http.tokens.empty() && options.wall.grant == "ask";
+  if (strangers) {
+    options.wall.grant = "never";
   }
-  options.wall.grant = "never";
+  return strangers;
+}
+
+void tell_that_nobody_is_asked() {
   std::fputs(
       "bawn-http: calls that ask for more are declined, because without tokens anybody here could "
       "answer for the user; give --token-file, or --listen unix:PATH, to have the user asked\n",
@@ -134,7 +139,7 @@ Result<int> serve(Options& options) {
     return 0;
   }
   BAWN_TRY(read_tokens(options));
-  ask_no_strangers(options);
+  const bool nobody_is_asked = ask_no_strangers(options);
   OwnTools own = BAWN_TRY(
       make_own_tools(options.wall, options.limits,
                      options.login_environment ? LoginEnvironment::Yes : LoginEnvironment::No));
@@ -157,6 +162,9 @@ Result<int> serve(Options& options) {
     std::fprintf(stderr, "bawn-http: serving at http://%s%s%s:%u%s\n", six ? "[" : "",
                  options.http.address.c_str(), six ? "]" : "", static_cast<unsigned>(port),
                  options.http.path.c_str());
+    if (nobody_is_asked) {
+      tell_that_nobody_is_asked();
+    }
   };
   const auto end = BAWN_TRY(mcp::serve_http(server, options.http));
   return finish_serving(own, end.abandoned_calls);

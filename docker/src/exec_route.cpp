@@ -40,7 +40,7 @@ while IFS= read -r l; do :; done
 // A name of a process may hold line feeds, so the lines of /proc/PID/stat are joined; a mark is
 // looked for in every line of its environment. At the end of its input it collects what carries the
 // session's mark, is of a session that such a process leads, or a child of one, and kills until it
-// finds nothing.
+// finds nothing; stopped first, no shell goes on when its command ends before it.
 const std::string_view kControlScript = R"sh(n='
 '
 trap '' INT TERM HUP QUIT TSTP TTIN TTOU
@@ -116,6 +116,7 @@ b_end() {
       done
     done
     [ "$v" != ' ' ] || break
+    kill -STOP $v 2>/dev/null
     kill -KILL $v 2>/dev/null
   done
   [ -z "$D" ] || rm -rf "$D"

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <utility>
@@ -207,7 +208,12 @@ Result<int> ExecWarden::signal(const sandbox::SignalTarget& target, int signal) 
   for (int round = 0; round < (signal == SIGKILL ? kRounds : 1); ++round) {
     std::string line = fmt::format("b_kill {}", name);
     bool any = false;
-    for (const OwnedProcess& one : BAWN_TRY(list(contract::Context()))) {
+    // Parents before children: a shell whose command ends first goes on to its next one.
+    auto all = BAWN_TRY(list(contract::Context()));
+    std::ranges::sort(all, {}, [](const OwnedProcess& one) {
+      return std::pair(one.process.start_time, one.process.pid);
+    });
+    for (const OwnedProcess& one : all) {
       std::string call;
       {
         const std::lock_guard lock(mutex_);

@@ -24,6 +24,7 @@ failed=0
 for bash in "$@"; do
   BAWN_TEST_BASH=$(realpath "$bash")
   export BAWN_TEST_BASH
+  # shellcheck disable=SC2016 # expanded by the shell that is tried
   printf '== %s\n' "$("$bash" -c 'echo "bash $BASH_VERSION ($MACHTYPE)"')"
   python3 "$here/../integration/behaviour/behaviours.py" "$build/bin/bawn" | grep -v '^ok ' || true
   for tests in shell_parts_test shell_session_test cases_test; do

@@ -68,7 +68,7 @@ def expect(holds, what):
 def without_tokens(bawn, base, workspace, outside):
     for policy in ("workspace-write", "open-net"):
         with Server(bawn, base + "/state", workspace, "--policy", policy) as server:
-            expect("give --token-file" in server.said, server.said)
+            expect("give --token-file" in server.process.stderr.readline(), "nobody said so")
             result = server.bash(f"echo x >{outside}/made", {"write": [outside]})
             expect(result.get("resultType") != "input_required", result)
             expect("nothing ran" in text_of(result), result)
