@@ -17,9 +17,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -94,6 +97,19 @@ void tell_that_nobody_is_asked() {
       stderr);
 }
 
+/// A file that takes another one's name is not hidden from sessions that are there already: the
+/// kernel takes their mask off with the old one. From then on a command may have a token.
+std::function<std::string()> if_replaced(const std::string& file) {
+  struct stat first{};
+  const bool there = ::stat(file.c_str(), &first) == 0;
+  return [=]() -> std::string {
+    struct stat now{};
+    const bool same = there && ::stat(file.c_str(), &now) == 0 && now.st_dev == first.st_dev &&
+                      now.st_ino == first.st_ino;
+    return same ? "" : "this server, whose token file was replaced while it ran: start it again";
+  };
+}
+
 /// Reads the tokens, and hides their file from all that will run here.
 Result<> read_tokens(Options& options) {
   if (options.token_file.empty()) {
@@ -110,6 +126,7 @@ Result<> read_tokens(Options& options) {
   options.http.tokens = tokens->tokens();
   options.http.changed_tokens = [tokens] { return tokens->changed(); };
   sandbox::keep_hidden(file);
+  options.wall.no_answer = if_replaced(file);
   options.token_file = file;
   return {};
 }
@@ -121,7 +138,7 @@ Result<> check_tokens_apart(const std::string& file, const shell::SessionConfig&
   std::vector<std::string> roots = place.writable_roots;
   roots.push_back(place.workspace);
   for (const std::string& root : roots) {
-    if (file.starts_with(root + "/")) {
+    if (file == root || file.starts_with(root + "/")) {
       return fail(ErrorCode::InvalidArgument,
                   fmt::format("the token file must lie outside {}, where commands work", root));
     }

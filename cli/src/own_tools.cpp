@@ -61,13 +61,26 @@ Result<shell::EscalationDecision> decline(const contract::Context& /*context*/,
   return decision;
 }
 
+/// Asks the person, unless `no_answer` says why not.
+shell::Escalator careful(std::function<std::string()> no_answer) {
+  return [no_answer = std::move(no_answer)](
+             const contract::Context& context,
+             const shell::EscalationRequest& request) -> Result<shell::EscalationDecision> {
+    shell::EscalationDecision decision;
+    decision.by = no_answer();
+    return decision.by.empty() ? shell::ask_person(context, request) : decision;
+  };
+}
+
 /// The shell's tools and the file tools over the same sessions, and the tools of containers.
 Result<std::vector<contract::ToolPtr>> tools_over(const std::shared_ptr<container::PlacePool>& pool,
-                                                  const std::string& grant, SessionLife life) {
+                                                  const WallOptions& asked, SessionLife life) {
   shell::ToolOptions options;
   options.one_call = life == SessionLife::OneCall;
-  if (grant == "never") {
+  if (asked.grant == "never") {
     options.escalator = decline;
+  } else if (asked.no_answer) {
+    options.escalator = careful(asked.no_answer);
   }
   auto tools = shell::make_shell_tools(pool, options);
   auto more = BAWN_TRY(files::make_file_tools(
@@ -94,9 +107,8 @@ Result<OwnTools> make_own_tools(const WallOptions& options, const LimitOptions& 
       login == LoginEnvironment::Yes
           ? std::make_shared<LoginPool>(std::move(config), bounds, std::move(setup))
           : std::make_shared<container::PlacePool>(std::move(config), bounds, std::move(setup));
-  own.tools = [pool = own.pool, grant = options.grant,
-               life]() -> Result<std::vector<contract::ToolPtr>> {
-    auto tools = with_log(BAWN_TRY(tools_over(pool, grant, life)), pool->config().state_dir);
+  own.tools = [pool = own.pool, asked = options, life]() -> Result<std::vector<contract::ToolPtr>> {
+    auto tools = with_log(BAWN_TRY(tools_over(pool, asked, life)), pool->config().state_dir);
     ::malloc_trim(0);  // what the schemas were made of would stay with a server at rest
     return tools;
   };

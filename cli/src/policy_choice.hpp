@@ -5,6 +5,7 @@
 #include "bawn/contract/error.hpp"
 #include "bawn/sandbox/policy.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct WallOptions {
   std::optional<std::string> accept_project = std::nullopt;  ///< hash of the workspace's .bawn.json
   /// What becomes of calls that ask for more: "ask" the person behind the call, or "never".
   std::string grant = "ask";
+  /// Asked before each such question: why nobody can be trusted to answer it; empty when somebody
+  /// can. Called concurrently.
+  std::function<std::string()> no_answer{};
 };
 
 void add_wall_options(CLI::App& command, WallOptions& options);

@@ -156,7 +156,9 @@ Result<std::string> ExecControl::ask(const contract::Context& context, const std
     if (!client_.process.is_open()) {
       BAWN_TRY(begin(context));
     }
-    auto answer = exchange(within(context, kAnswerLimit), line + "\n");
+    // To its end also for a caller that was cancelled: the next answer would be this one else, and
+    // letting go of the shell would end the session.
+    auto answer = exchange(within(context.detached(), kAnswerLimit), line + "\n");
     if (answer) {
       return answer;
     }

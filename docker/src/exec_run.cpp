@@ -113,6 +113,9 @@ Result<> ExecRun::hear(const ExecRoute& route) {
     BAWN_TRY(os::wait_events(fds, limited));
     if (fds[1].revents != 0) {
       const long wrote = os::write_quietly(client_.input.get(), to_shell_.data(), to_shell_.size());
+      if (wrote < 0 && errno != EAGAIN) {
+        to_shell_.clear();  // it takes no more; why, it says on the other stream
+      }
       to_shell_.erase(0, wrote > 0 ? static_cast<std::size_t>(wrote) : 0);
     }
     if (fds[0].revents == 0) {

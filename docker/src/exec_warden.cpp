@@ -72,7 +72,7 @@ bool is_meant(const sandbox::SignalTarget& target, const OwnedProcess& one,
 }  // namespace
 
 std::vector<OwnedProcess> owned_processes(std::string_view listed,
-                                          const std::map<int, std::uint64_t>& leaders) {
+                                          std::map<int, SessionLeader> leaders) {
   std::vector<OwnedProcess> all;
   while (!listed.empty()) {
     const std::string_view line = listed.substr(0, listed.find('\n'));
@@ -84,11 +84,17 @@ std::vector<OwnedProcess> owned_processes(std::string_view listed,
     }
     OwnedProcess one{.process = *std::move(process), .run = 0};
     std::from_chars(line.data(), line.data() + bar, one.run);
-    if (const auto leader = leaders.find(one.process.sid);
-        one.run == 0 && leader != leaders.end()) {
-      one.run = leader->second;
+    if (const auto leader = leaders.find(one.process.pid);
+        leader != leaders.end() && leader->second.start_time != one.process.start_time) {
+      leaders.erase(leader);  // the kernel gave the number out again: the session was empty
     }
     all.push_back(std::move(one));
+  }
+  for (OwnedProcess& one : all) {
+    if (const auto leader = leaders.find(one.process.sid);
+        one.run == 0 && leader != leaders.end()) {
+      one.run = leader->second.run;
+    }
   }
   // Children of what is known, until nothing is new: /proc is in no order.
   std::map<int, std::uint64_t> known;
@@ -162,12 +168,12 @@ Result<std::unique_ptr<sandbox::Child>> ExecWarden::spawn(sandbox::SpawnSpec spe
 Result<std::vector<OwnedProcess>> ExecWarden::list(const contract::Context& context) {
   const std::string listed = BAWN_TRY(control_->ask(context, "b_list"));
   const std::lock_guard lock(mutex_);
-  std::map<int, std::uint64_t> leaders;
+  std::map<int, SessionLeader> leaders;
   std::set<std::pair<int, std::uint64_t>> shells;
   for (const auto& [number, run] : runs_) {
     shells.emplace(run.pid, run.start_time);
     if (run.leads) {
-      leaders[run.pid] = number;
+      leaders[run.pid] = {.run = number, .start_time = run.start_time};
     }
   }
   std::vector<OwnedProcess> found = owned_processes(listed, leaders);

@@ -23,11 +23,17 @@ struct OwnedProcess {
   std::uint64_t run = 0;
 };
 
+/// A run's shell that leads a session.
+struct SessionLeader {
+  std::uint64_t run = 0;
+  std::uint64_t start_time = 0;  ///< as ProcessLine's
+};
+
 /// What stands in b_list's answer and is of a run: by its mark, as a member of a session that the
-/// run's shell leads, or as the child of such a process. `leaders` is shell -> run, for shells that
-/// lead a session. Pure.
-[[nodiscard]] std::vector<OwnedProcess> owned_processes(
-    std::string_view listed, const std::map<int, std::uint64_t>& leaders);
+/// run's shell leads, or as the child of such a process. `leaders` has the shells by number; one
+/// whose number is another process's by now leads nothing. Pure.
+[[nodiscard]] std::vector<OwnedProcess> owned_processes(std::string_view listed,
+                                                        std::map<int, SessionLeader> leaders);
 
 /// Threads: thread-safe.
 class ExecWarden final : public sandbox::Warden {

@@ -91,6 +91,10 @@ class Widener {
       return bad(
           fmt::format("{} lies in a secret, which is never writable", plain_or_quoted(path)));
     }
+    if (is_own_state(found)) {
+      return bad(fmt::format("{} holds what is bawn's own; ask for a narrower directory",
+                             plain_or_quoted(path)));
+    }
     if (is_within_any(found, place_.writable_roots)) {
       return bad(fmt::format("{} is writable without asking", plain_or_quoted(path)));
     }

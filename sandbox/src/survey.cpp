@@ -56,7 +56,14 @@ Result<> find_writable_roots(Place& place, const Policy& policy) {
   return {};
 }
 
-Result<> check_state(const Place& place) {
+/// A mask over the state lets the session's own part of it through by a private /run; a writable
+/// root that covers or lies in it would bring back the rest, as would the lack of mounts.
+bool opens_state(const Policy& policy, const std::string& state, const std::string& root) {
+  return is_within(root, state) ||
+         (is_below(state, root) && (is_below(state, "/run") || policy.best_effort));
+}
+
+Result<> check_state(const Place& place, const Policy& policy) {
   const std::string state = own_state_directory();
   const std::string found = canonical(state);
   // What exists is masked; what does not exist yet could be made by a command.
@@ -66,6 +73,12 @@ Result<> check_state(const Place& place) {
           fmt::format("bawn's own state {} would lie in the writable {}; make that directory "
                       "first, so that it can be hidden",
                       state, root));
+    }
+    if (!found.empty() && opens_state(policy, found, root)) {
+      return bad(
+          fmt::format("the writable {} would open bawn's own state {}; name a narrower directory, "
+                      "or set BAWN_RUNTIME_DIR",
+                      root, found));
     }
     if (!place.session_dir.empty() && is_within(place.session_dir, root) &&
         !is_within_any(place.session_dir, place.existing_secrets)) {
@@ -131,7 +144,7 @@ Result<Place> survey(const Policy& policy, const std::string& workspace,
   BAWN_TRY(find_writable_roots(place, policy));
   BAWN_TRY(find_secrets(place, policy));
   find_linked_secrets(place);
-  BAWN_TRY(check_state(place));
+  BAWN_TRY(check_state(place, policy));
   open_git_directories(place);
   find_protected_names(place, policy);
   find_repositories(place, policy);

@@ -85,9 +85,17 @@ def with_tokens(bawn, base, workspace, outside, tokens):
             result = server.bash("true", request)
             expect(result.get("resultType") != "input_required", result)
             expect(result.get("isError"), result)
+        result = server.bash("true", {"write": [base]})
+        expect("bawn's own" in text_of(result), result)
         # The user is asked, and reads all that decides what runs.
         result = server.bash("sh", {"write": [outside]})
         expect(result.get("resultType") == "input_required", result)
+        # The mask of a session goes with the file that it lay on.
+        with open(os.open(tokens + ".new", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            file.write(TOKEN + "\n")
+        os.rename(tokens + ".new", tokens)
+        result = server.bash("true", {"write": [outside]})
+        expect("token file was replaced" in text_of(result), result)
 
 
 def misplaced(bawn, base, workspace):

@@ -156,6 +156,19 @@ TEST_F(ExecPlaceTest, TimeoutEndsWhatTheCallStartedInside) {
   EXPECT_EQ(sh("ls /tmp/PROOF 2>/dev/null").out.text, "");
 }
 
+/// Names in /proc sort 100 before 99: the command of a shell would be ended before the shell.
+TEST_F(ExecPlaceTest, NoShellGoesOnWhenItsCommandsNumberSortsBeforeItsOwn) {
+  ASSERT_NO_FATAL_FAILURE(join());
+  shell::BashRequest request;
+  request.command =
+      "while n=$(sh -c 'echo $$'); [ $n -lt 97 ]; do :; done; "
+      "sh -c 'sh -c \"sleep 5; touch /tmp/PROOF\"; touch /tmp/PROOF'";
+  request.timeout = 1s;
+  const auto result = run(request);
+  EXPECT_EQ(result.reason, shell::Reason::Timeout);
+  EXPECT_EQ(sh("ls /tmp/PROOF 2>/dev/null").out.text, "");
+}
+
 TEST_F(ExecPlaceTest, CancelEndsWhatIgnoresIntAndTermAndLeftItsSession) {
   ASSERT_NO_FATAL_FAILURE(join());
   shell::ExecRequest request;

@@ -57,7 +57,7 @@ TEST(OwnedProcesses, AreThoseWithTheMarkInTheSessionOrBelow) {
   const std::string listed = line("", 30, 20, 30) + line("12", 10, 1, 10) + line("", 11, 1, 10) +
                              line("3", 20, 1, 20) + line("", 40, 1, 40) + line("", 41, 40, 40) +
                              "rubbish\n|more\n" + line("12", 13, 10, 10, "gone", 'Z');
-  const auto owned = container::owned_processes(listed, {{10, 12}});
+  const auto owned = container::owned_processes(listed, {{10, {.run = 12, .start_time = 1010}}});
   EXPECT_THAT(pids(owned), ElementsAre(30, 10, 11, 20));
   EXPECT_EQ(owned[0].run, 3U);
   EXPECT_EQ(owned[2].run, 12U);
@@ -66,6 +66,14 @@ TEST(OwnedProcesses, AreThoseWithTheMarkInTheSessionOrBelow) {
 TEST(OwnedProcesses, ASessionThatTheShellDoesNotLeadIsNotItsOwn) {
   EXPECT_THAT(pids(container::owned_processes(line("5", 10, 1, 1) + line("", 1, 0, 1), {})),
               ElementsAre(10));
+}
+
+TEST(OwnedProcesses, AShellWhoseNumberIsAnothersByNowLeadsNothing) {
+  const std::string listed = line("", 10, 1, 10) + line("", 11, 10, 10);
+  EXPECT_THAT(pids(container::owned_processes(listed, {{10, {.run = 1, .start_time = 1010}}})),
+              ElementsAre(10, 11));
+  EXPECT_THAT(pids(container::owned_processes(listed, {{10, {.run = 1, .start_time = 77}}})),
+              ElementsAre());
 }
 
 TEST(ShellWord, IsOneWordOnOneLine) {

@@ -177,6 +177,25 @@ TEST_F(Survey, RefusesAWritableRootThatWouldHoldBawnsStateOrSession) {
   EXPECT_THAT(place.error().message(), HasSubstr("make that directory first"));
 }
 
+TEST_F(Survey, RefusesAWritableRootThatWouldOpenBawnsState) {
+  const auto refused = [&](const std::string& root) {
+    policy.write = {root};
+    const auto place = look();
+    return !place && place.error().message().find("bawn's own state") != std::string::npos;
+  };
+  fs::create_directories(state / "records");
+  EXPECT_TRUE(refused(state.string()));
+  EXPECT_TRUE(refused((state / "records").string()));
+  EXPECT_FALSE(refused(home.string())) << "there it is masked";
+  policy.best_effort = true;
+  EXPECT_TRUE(refused(home.string())) << "there may be no mounts";
+  policy.best_effort = false;
+  BAWN_REQUIRE("root");
+  const TempDir below_run("/run");
+  ::setenv("BAWN_RUNTIME_DIR", below_run.path().c_str(), 1);
+  EXPECT_TRUE(refused("/run")) << "the private /run would show it";
+}
+
 TEST_F(Survey, WhatTheProgramKeepsHiddenIsASecretThatNoRequestOpens) {
   const std::string token = directory.write("home/token", "secret").string();
   keep_hidden(token);
@@ -193,6 +212,10 @@ TEST_F(Survey, WhatTheProgramKeepsHiddenIsASecretThatNoRequestOpens) {
     ASSERT_FALSE(written);
     EXPECT_THAT(written.error().message(), HasSubstr("lies in a secret"));
   }
+  policy.write.clear();
+  const auto around = widen(policy, *look(), {.write = {home.string()}, .read = {}, .hosts = {}});
+  ASSERT_FALSE(around);
+  EXPECT_THAT(around.error().message(), HasSubstr("bawn's own"));
 }
 
 TEST_F(Survey, AHomeAsWorkspaceIsTakenWithItsSecretsListed) {
