@@ -4,7 +4,6 @@
 
 #include "bawn/mcp/http.hpp"
 #include "bawn/sandbox/own_state.hpp"
-#include "bawn/sandbox/plan.hpp"
 #include "commands.hpp"
 #include "http_check.hpp"
 #include "limit_options.hpp"
@@ -26,7 +25,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 namespace bawn::cli {
 namespace {
@@ -131,21 +129,6 @@ Result<> read_tokens(Options& options) {
   return {};
 }
 
-/// A token that commands could replace, or that a container gets mounted, is nobody's.
-Result<> check_tokens_apart(const std::string& file, const shell::SessionConfig& config) {
-  const auto place = BAWN_TRY(
-      sandbox::survey(config.policy, config.workspace, {}, sandbox::SurveyScope::MountsOnly));
-  std::vector<std::string> roots = place.writable_roots;
-  roots.push_back(place.workspace);
-  for (const std::string& root : roots) {
-    if (file == root || file.starts_with(root + "/")) {
-      return fail(ErrorCode::InvalidArgument,
-                  fmt::format("the token file must lie outside {}, where commands work", root));
-    }
-  }
-  return {};
-}
-
 Result<int> serve(Options& options) {
   BAWN_TRY(read_address(options.listen, options.http));
   if (options.check) {
@@ -161,7 +144,8 @@ Result<int> serve(Options& options) {
       make_own_tools(options.wall, options.limits,
                      options.login_environment ? LoginEnvironment::Yes : LoginEnvironment::No));
   if (!options.token_file.empty()) {
-    BAWN_TRY(check_tokens_apart(options.token_file, own.pool->config()));
+    BAWN_TRY(check_outside("the token file", options.token_file, own.pool->config(),
+                           "where commands could replace it and containers have it mounted"));
   }
   if (!options.http.unix_path.empty()) {
     options.http.unix_path =

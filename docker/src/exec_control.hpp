@@ -40,7 +40,8 @@ class ExecControl final : public shell::PlaceFiles {
   /// than 16 MiB).
   [[nodiscard]] Result<std::string> ask(const contract::Context& context, const std::string& line);
   [[nodiscard]] bool alive() const;
-  /// Ends all that carries the mark, and the shell. Idempotent. Blocking: 15 s at most.
+  /// Ends all that carries the mark, and the shell. Idempotent. Blocking: for what
+  /// another thread asked meanwhile, and then 20 s at most.
   void close() noexcept;
 
   [[nodiscard]] Result<> write(const std::string& path, std::string_view bytes) override;

@@ -1,5 +1,6 @@
 #include "exec_run.hpp"
 
+#include "bawn/os/library_thread.hpp"
 #include "bawn/os/poll.hpp"
 #include "bawn/os/quiet_write.hpp"
 #include "command.hpp"
@@ -17,7 +18,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <system_error>
 #include <utility>
 
 namespace bawn::container {
@@ -137,8 +137,7 @@ Result<> ExecRun::hear(const ExecRoute& route) {
     const std::string_view line =
         std::string_view(said).substr(at + word_.size(), line_end - at - word_.size());
     if (line.starts_with("nodir")) {
-      const std::size_t from = to_shell_.size();
-      return contract::fail(from == 0 ? ErrorCode::NotFound : ErrorCode::Internal,
+      return contract::fail(ErrorCode::NotFound,
                             fmt::format("cannot enter the working directory in {}: {}",
                                         route.container, first_complaint(said.substr(0, at))));
     }
@@ -159,12 +158,12 @@ Result<> ExecRun::go() {
   out_.from = std::move(client_.output);
   err_.from = std::move(client_.errors);
   done_ = false;
-  try {
-    thread_ = std::thread([this] { carry(); });
-  } catch (const std::system_error&) {
+  auto thread = os::joinable_library_thread([this] { carry(); });
+  if (!thread) {
     done_ = true;
-    return contract::fail(ErrorCode::ResourceExhausted, "no thread can be had for the call");
+    return std::unexpected(std::move(thread).error());
   }
+  thread_ = *std::move(thread);
   return {};
 }
 

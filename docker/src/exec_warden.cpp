@@ -53,8 +53,7 @@ const char* name_of(int signal) {
   }
 }
 
-bool is_meant(const sandbox::SignalTarget& target, const OwnedProcess& one,
-              const std::string& call) {
+bool is_meant(const sandbox::SignalTarget& target, const OwnedProcess& one) {
   using Kind = sandbox::SignalTarget::Kind;
   switch (target.kind) {
     case Kind::Group:
@@ -62,7 +61,7 @@ bool is_meant(const sandbox::SignalTarget& target, const OwnedProcess& one,
     case Kind::Process:
       return one.process.pid == target.id;
     case Kind::Call:
-      return call == target.call;
+      return one.call == target.call;
     case Kind::Session:
       return true;
   }
@@ -82,7 +81,7 @@ std::vector<OwnedProcess> owned_processes(std::string_view listed,
     if (!process || process->state == 'Z' || process->state == 'X') {
       continue;
     }
-    OwnedProcess one{.process = *std::move(process), .run = 0};
+    OwnedProcess one{.process = *std::move(process), .run = 0, .call = {}};
     std::from_chars(line.data(), line.data() + bar, one.run);
     if (const auto leader = leaders.find(one.process.pid);
         leader != leaders.end() && leader->second.start_time != one.process.start_time) {
@@ -119,12 +118,14 @@ ExecWarden::ExecWarden(ExecRoute route, std::string mark, std::shared_ptr<ExecCo
       control_(std::move(control)),
       report_(std::move(report)) {}
 
-void ExecWarden::collect_ended() {
+std::vector<std::shared_ptr<ExecRun>> ExecWarden::take_ended() {
+  std::vector<std::shared_ptr<ExecRun>> ended;
   for (auto& [number, run] : runs_) {
     if (run.run != nullptr && run.run->done() && run.run.use_count() == 1) {
-      run.run.reset();
+      ended.push_back(std::move(run.run));
     }
   }
+  return ended;
 }
 
 Result<std::unique_ptr<sandbox::Child>> ExecWarden::spawn(sandbox::SpawnSpec spec) {
@@ -141,12 +142,13 @@ Result<std::unique_ptr<sandbox::Child>> ExecWarden::spawn(sandbox::SpawnSpec spe
                                       route_.container));
   }
   std::uint64_t number = 0;
+  std::vector<std::shared_ptr<ExecRun>> ended;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) {
       return contract::fail(ErrorCode::Closed, "the session is closed");
     }
-    collect_ended();
+    ended = take_ended();
     number = ++last_;
     runs_[number].call = spec.call;
   }
@@ -177,6 +179,16 @@ Result<std::vector<OwnedProcess>> ExecWarden::list(const contract::Context& cont
     }
   }
   std::vector<OwnedProcess> found = owned_processes(listed, leaders);
+  std::set<std::uint64_t> seen;
+  for (OwnedProcess& one : found) {
+    seen.insert(one.run);
+    const auto run = runs_.find(one.run);
+    one.call = run == runs_.end() ? std::string() : run->second.call;
+  }
+  // One that has ended and left nothing is over; its number may be another process's soon.
+  std::erase_if(runs_, [&](const auto& run) {
+    return run.second.pid != 0 && run.second.run == nullptr && !seen.contains(run.first);
+  });
   std::erase_if(found, [&](const OwnedProcess& one) {
     return shells.contains({one.process.pid, one.process.start_time});
   });
@@ -195,9 +207,7 @@ Result<std::vector<sandbox::ProcessInfo>> ExecWarden::tree() {
     info.start_time = one.process.start_time;
     info.state = one.process.state;
     info.name = std::move(one.process.name);
-    const std::lock_guard lock(mutex_);
-    const auto run = runs_.find(one.run);
-    info.call = run == runs_.end() ? std::string() : run->second.call;
+    info.call = std::move(one.call);
     processes.push_back(std::move(info));
   }
   return processes;
@@ -220,13 +230,7 @@ Result<int> ExecWarden::signal(const sandbox::SignalTarget& target, int signal) 
       return std::pair(one.process.start_time, one.process.pid);
     });
     for (const OwnedProcess& one : all) {
-      std::string call;
-      {
-        const std::lock_guard lock(mutex_);
-        const auto run = runs_.find(one.run);
-        call = run == runs_.end() ? std::string() : run->second.call;
-      }
-      if (one.process.pid != target.keep_pid && is_meant(target, one, call)) {
+      if (one.process.pid != target.keep_pid && is_meant(target, one)) {
         line += fmt::format(" {}:{}", one.process.pid, one.process.start_time);
         any = true;
       }

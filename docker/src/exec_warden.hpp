@@ -21,6 +21,7 @@ namespace bawn::container {
 struct OwnedProcess {
   ProcessLine process;
   std::uint64_t run = 0;
+  std::string call;  ///< of the run; empty where nobody knows
 };
 
 /// A run's shell that leads a session.
@@ -67,7 +68,8 @@ class ExecWarden final : public sandbox::Warden {
   };
   /// Without the runs' own shells.
   [[nodiscard]] Result<std::vector<OwnedProcess>> list(const contract::Context& context);
-  void collect_ended();
+  /// The runs that have ended; to be let go of without the lock, since that may wait for an engine.
+  [[nodiscard]] std::vector<std::shared_ptr<ExecRun>> take_ended();
 
   const ExecRoute route_;
   const std::string mark_;

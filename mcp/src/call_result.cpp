@@ -2,6 +2,7 @@
 
 #include "bawn/contract/failure.hpp"
 #include "bawn/contract/record.hpp"
+#include "bawn/contract/visible_text.hpp"
 #include "bawn/mcp/client.hpp"
 #include "content.hpp"
 #include "json_text.hpp"
@@ -42,7 +43,8 @@ std::optional<Json> record_member(const contract::Details* details) {
 
 void append_text_block(std::string& text, std::string_view value) {
   text += R"([{"type":"text","text":)";
-  is_visible(value) ? append_string(text, value) : append_string(text, visible_text(value));
+  contract::is_visible(value) ? append_string(text, value)
+                              : append_string(text, contract::visible_text(value));
   text += "}]";
 }
 

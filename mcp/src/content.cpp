@@ -113,16 +113,9 @@ bool is_base64(std::string_view text) noexcept {
   return clean && (padding.empty() || padding == "=" || padding == "==");
 }
 
+// Hosts print results on terminals. The structure keeps the characters as they are.
 Json text_block(std::string text) {
-  return Json{{"type", "text"}, {"text", visible_text(text)}};
-}
-
-bool is_visible(std::string_view text) noexcept {
-  return contract::is_visible(text);
-}
-
-std::string visible_text(std::string_view text) {
-  return contract::visible_text(text);
+  return Json{{"type", "text"}, {"text", contract::visible_text(text)}};
 }
 
 Json content_of(const std::vector<contract::Part>& parts, const WireFeatures& features) {

@@ -86,7 +86,6 @@ std::vector<std::string> default_secrets() {
       "/var/lib/kubelet",
       "/var/run/secrets",
       // bawn's own.
-      "~/.local/state/bawn",
       "~/.config/bawn",
   };
 }

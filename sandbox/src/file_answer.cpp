@@ -1,6 +1,7 @@
 #include "file_answer.hpp"
 
 #include "file_attributes.hpp"
+#include "kept_attributes.hpp"
 
 #include <fmt/format.h>
 
@@ -66,7 +67,7 @@ FileAttributes take_attributes(wire::Reader& in, bool& sound) {
 void cut_attributes(FileAttributes& attributes) {
   std::size_t room = kMostAttributes;
   std::erase_if(attributes.values, [&](const auto& entry) {
-    const bool fits = is_kept_attribute(entry.first) && entry.second.size() <= room;
+    const bool fits = is_kept_attribute(entry.first.c_str()) && entry.second.size() <= room;
     room -= fits ? entry.second.size() : 0;
     attributes.complete = attributes.complete && fits;
     return !fits;

@@ -1,5 +1,7 @@
 #include "file_attributes.hpp"
 
+#include "kept_attributes.hpp"
+
 #include <sys/xattr.h>
 
 #include <algorithm>
@@ -7,19 +9,6 @@
 #include <cerrno>
 
 namespace bawn::sandbox {
-
-namespace {
-
-/// What the kernel sets anew by itself is no loss.
-bool is_the_kernels(std::string_view name) {
-  return name == "security.selinux" || name == "security.ima" || name == "security.evm";
-}
-
-}  // namespace
-
-bool is_kept_attribute(std::string_view name) noexcept {
-  return name.starts_with("user.") || name == "system.posix_acl_access";
-}
 
 FileAttributes read_attributes(int fd) {
   FileAttributes found;
@@ -34,8 +23,8 @@ FileAttributes read_attributes(int fd) {
   while (!rest.empty()) {
     const std::string name(rest.substr(0, rest.find('\0')));
     rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-    if (!is_kept_attribute(name)) {
-      found.complete = found.complete && is_the_kernels(name);
+    if (!is_kept_attribute(name.c_str())) {
+      found.complete = found.complete && is_kernels_attribute(name.c_str());
       continue;
     }
     std::string value(room, '\0');
@@ -55,7 +44,7 @@ FileAttributes read_attributes(int fd) {
 bool write_attributes(int fd, const FileAttributes& attributes) {
   bool all = attributes.complete;
   for (const auto& [name, value] : attributes.values) {
-    all = is_kept_attribute(name) &&
+    all = is_kept_attribute(name.c_str()) &&
           ::fsetxattr(fd, name.c_str(), value.data(), value.size(), XATTR_CREATE) == 0 && all;
   }
   return all;

@@ -1,5 +1,6 @@
 #include "file_attributes.hpp"
 #include "file_client.hpp"
+#include "file_time.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -74,12 +75,7 @@ class PooledStagedFile final : public StagedFile {
 
   [[nodiscard]] int fd() const noexcept override { return fd_.get(); }
   [[nodiscard]] Result<> set_mtime(std::int64_t mtime_ns) override {
-    constexpr std::int64_t kSecond = 1'000'000'000;
-    // Before 1970 the rest still counts forwards.
-    const std::int64_t rest = (mtime_ns % kSecond + kSecond) % kSecond;
-    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
-                               {.tv_sec = (mtime_ns - rest) / kSecond, .tv_nsec = rest}};
-    if (::futimens(fd_.get(), times) != 0) {
+    if (set_last_change(fd_.get(), mtime_ns) != 0) {
       return std::unexpected(Error::from_errno(errno, "futimens", "cannot set the file's time"));
     }
     return {};

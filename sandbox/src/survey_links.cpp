@@ -1,12 +1,11 @@
 #include "bawn/sandbox/own_state.hpp"
+#include "directory_stream.hpp"
 #include "paths.hpp"
 #include "survey.hpp"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,14 +17,10 @@ namespace {
 /// As many entries of one directory as are looked at.
 constexpr std::size_t kMaxEntries = 1024;
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
 /// Where the links in `directory` lead.
 std::vector<std::string> targets_in(const std::string& directory) {
   std::vector<std::string> targets;
-  const std::unique_ptr<DIR, CloseDirectory> stream(::opendir(directory.c_str()));
+  const DirectoryStream stream(::opendir(directory.c_str()));
   std::size_t seen = 0;
   while (const dirent* entry = stream ? ::readdir(stream.get()) : nullptr) {
     if (++seen > kMaxEntries) {

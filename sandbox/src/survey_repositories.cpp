@@ -1,10 +1,10 @@
+#include "directory_stream.hpp"
 #include "git_directory.hpp"
 #include "paths.hpp"
 #include "survey.hpp"
 
 #include <fmt/format.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -25,7 +24,7 @@ constexpr std::size_t kMaxDirectories = 2000;
 constexpr std::size_t kMaxEntries = 50'000;
 constexpr std::size_t kMaxRepositories = 64;
 constexpr std::int64_t kMaxNs = 100'000'000;
-constexpr std::size_t kMaxTold = 8;
+constexpr std::size_t kMaxTold = 8;  ///< of one root; the root itself where there are more
 
 /// Where tools put what they fetch or make: many directories, and tools must be able to remove
 /// them.
@@ -41,18 +40,16 @@ std::int64_t now_ns() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
 /// A directory's entries as far as the search needs them.
 struct Listing {
   std::vector<std::string> directories;
   bool has_git_directory = false;
   bool has_git_file = false;
+  bool has_git_link = false;
   bool has_head = false;
   bool has_git_name = false;  ///< something that only a git directory has inside of another one
   std::size_t entries = 0;
+  bool cut = false;  ///< there were more than were to be looked at
   dev_t device = 0;
 };
 
@@ -62,6 +59,8 @@ FileKind kind_in(const dirent& entry, const std::string& directory) {
       return FileKind::Directory;
     case DT_REG:
       return FileKind::Regular;
+    case DT_LNK:
+      return FileKind::Link;
     case DT_UNKNOWN:
       return kind_of(fmt::format("{}/{}", directory, entry.d_name));
     default:
@@ -73,10 +72,11 @@ FileKind kind_in(const dirent& entry, const std::string& directory) {
 /// answer.
 std::optional<Listing> list(const std::string& path, std::optional<dev_t> device,
                             std::size_t most) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  const std::unique_ptr<DIR, CloseDirectory> stream(fd < 0 ? nullptr : ::fdopendir(fd));
+  const DirectoryStream stream = open_stream(
+      os::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
   struct stat status{};
-  if (!stream || ::fstat(fd, &status) != 0 || status.st_dev != device.value_or(status.st_dev)) {
+  if (!stream || ::fstat(::dirfd(stream.get()), &status) != 0 ||
+      status.st_dev != device.value_or(status.st_dev)) {
     return std::nullopt;
   }
   Listing listing;
@@ -86,9 +86,11 @@ std::optional<Listing> list(const std::string& path, std::optional<dev_t> device
     if (name == "." || name == "..") {
       continue;
     }
-    if (++listing.entries > most) {
+    if (listing.entries == most) {
+      listing.cut = true;
       break;
     }
+    ++listing.entries;
     listing.has_head = listing.has_head || name == "HEAD";
     listing.has_git_name = listing.has_git_name || name == "HEAD" || name == "config" ||
                            name == "hooks" || name == "commondir";
@@ -96,6 +98,7 @@ std::optional<Listing> list(const std::string& path, std::optional<dev_t> device
     if (name == ".git") {
       listing.has_git_directory = kind == FileKind::Directory;
       listing.has_git_file = kind == FileKind::Regular;
+      listing.has_git_link = kind == FileKind::Link;
     } else if (kind == FileKind::Directory && std::ranges::find(kSkipped, name) == kSkipped.end()) {
       listing.directories.emplace_back(name);
     }
@@ -115,7 +118,7 @@ class Search {
     while (!queue_.empty()) {
       if (directories_ >= kMaxDirectories || entries_ >= kMaxEntries ||
           found_.size() >= kMaxRepositories || now_ns() > until_) {
-        stop_short();
+        stop_short(root);
         return;
       }
       const Step step = std::move(queue_.front());
@@ -157,6 +160,9 @@ class Search {
     }
     ++directories_;
     entries_ += listing->entries;
+    if (listing->cut) {
+      tell(step.path);
+    }
     // A session that moved HEAD away for a moment must not leave the next one without protection:
     // where the place tells, less is enough.
     if (step.in_git ? listing->has_git_name : listing->has_head && is_git_directory(step.path)) {
@@ -166,7 +172,7 @@ class Search {
     const std::string git = step.path + "/.git";
     if (listing->has_git_directory) {
       add(git);
-    } else if (listing->has_git_file) {
+    } else if (listing->has_git_file || listing->has_git_link) {
       add_protected_path(place_, step.path, git, true);
     }
     for (const std::string& name : listing->directories) {
@@ -178,15 +184,23 @@ class Search {
     }
   }
 
-  /// What was not looked at is told as a name that nothing holds.
-  void stop_short() {
+  /// What was not looked at is told.
+  void stop_short(const std::string& root) {
+    const bool many = queue_.size() > kMaxTold;
+    if (many) {
+      tell(root);
+    }
     for (const Step& step : queue_) {
-      if (step.depth <= queue_.front().depth && told_ < kMaxTold) {
-        place_.missing_protected.push_back(step.path + "/**/.git");
-        ++told_;
+      if (!many || !is_within(step.path, root)) {
+        tell(step.path);
       }
     }
     queue_.clear();
+  }
+
+  /// As a name that nothing holds.
+  void tell(const std::string& directory) {
+    place_.missing_protected.push_back(directory + "/**/.git");
   }
 
   Place& place_;
@@ -197,7 +211,6 @@ class Search {
   std::vector<std::string> found_;
   std::size_t directories_ = 0;
   std::size_t entries_ = 0;
-  std::size_t told_ = 0;
 };
 
 /// A root inside of a git directory: the names of that which lie below the root.

@@ -1,16 +1,15 @@
 #include "bawn/sandbox/own_state.hpp"
+#include "directory_stream.hpp"
 #include "paths.hpp"
 #include "survey.hpp"
 
 #include <fmt/format.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 
 namespace bawn::sandbox {
 namespace {
@@ -72,14 +71,10 @@ void drop_nested(Place& place) {
                 [&](const std::string& path) { return !contains(place.existing_secrets, path); });
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
 /// Names in a directory, without "." and "..", links left out.
 std::vector<std::string> entries_of(const std::string& directory) {
   std::vector<std::string> names;
-  const std::unique_ptr<DIR, CloseDirectory> stream(::opendir(directory.c_str()));
+  const DirectoryStream stream(::opendir(directory.c_str()));
   if (!stream) {
     return names;
   }

@@ -8,6 +8,9 @@
 
 namespace bawn::sandbox::warden {
 
+/// Linux 6.6; from 424 on numbers are the same on every architecture.
+inline constexpr long kFchmodat2 = 452;
+
 #if defined(__x86_64__)
 inline long raw_call(long number, long a = 0, long b = 0, long c = 0, long d = 0) noexcept {
   long result;

@@ -119,7 +119,7 @@ void HttpFront::renew_tokens() {
     return;
   }
   if (!*changed || (*changed)->empty()) {
-    return;
+    return;  // without any the server would be open to all
   }
   options.tokens = std::move(**changed);
   std::vector<HttpSessionPtr> orphans;

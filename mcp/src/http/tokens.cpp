@@ -125,9 +125,11 @@ Result<std::optional<std::vector<BearerToken>>> BearerTokenFile::changed() {
   if (settled_ && now == version_) {
     return std::optional<std::vector<BearerToken>>();
   }
-  const bool told = now == version_;  // what is read once more was complained of
+  const bool told = complained_ && now == version_;
   std::vector<BearerToken> before = tokens_;
-  if (auto done = read(); !done && !told) {
+  auto done = read();
+  complained_ = !done;
+  if (!done && !told) {
     return std::unexpected(std::move(done).error());
   }
   return tokens_ == before ? std::optional<std::vector<BearerToken>>() : std::optional(tokens_);
@@ -141,10 +143,15 @@ Result<> BearerTokenFile::read() {
   ::clock_gettime(CLOCK_REALTIME, &clock);
   version_ = look();
   settled_ = nanoseconds(clock) - version_.ctime > kStep;
+  std::vector<Line> lines = BAWN_TRY(read_lines(path_));
+  std::set<std::string, std::less<>> given;
+  for (const Line& line : lines) {
+    given.insert(line.name);
+  }
   std::vector<BearerToken> tokens;
-  for (Line& line : BAWN_TRY(read_lines(path_))) {
+  for (Line& line : lines) {
     if (line.name.empty()) {
-      line.name = account_of_unnamed(line.token, line.number);
+      line.name = account_of_unnamed(line.token, line.number, given);
     }
     tokens.push_back({.token = std::move(line.token), .account = std::move(line.name)});
   }
@@ -152,18 +159,21 @@ Result<> BearerTokenFile::read() {
   return {};
 }
 
-std::string BearerTokenFile::account_of_unnamed(const std::string& token, std::size_t line) {
-  if (const auto known = unnamed_.find(token); known != unnamed_.end()) {
+std::string BearerTokenFile::account_of_unnamed(const std::string& token, std::size_t line,
+                                                const std::set<std::string, std::less<>>& given) {
+  if (const auto known = unnamed_.find(token);
+      known != unnamed_.end() && !given.contains(known->second)) {
     return known->second;
   }
   const auto taken = [&](const std::string& account) {
-    return std::ranges::any_of(unnamed_, [&](const auto& one) { return one.second == account; });
+    return given.contains(account) ||
+           std::ranges::any_of(unnamed_, [&](const auto& one) { return one.second == account; });
   };
   std::string account = fmt::format("token-{}", line);
   for (int again = 2; taken(account); ++again) {
     account = fmt::format("token-{}-{}", line, again);
   }
-  unnamed_.emplace(token, account);
+  unnamed_[token] = account;
   return account;
 }
 

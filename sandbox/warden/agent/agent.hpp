@@ -5,11 +5,10 @@
 /// not dumpable and keeps every signal blocked. libc only, no heap. What it may call:
 ///   start     prctl, dup3, close_range, getppid, umask, openat2 of the roots
 ///   serving   recv[msg], send[msg]; openat2, openat, fstat, fstatat, readlinkat, getdents64,
-///   lseek,
-///             mkdirat, linkat, unlinkat, renameat2, fchmod, fchmodat2, fchown, fsync,
-///             flistxattr, fgetxattr, close, snprintf on fixed buffers; for trials of changes
-///             faccessat, statx, fstatvfs, geteuid, capget; carried over a relay pread, pwrite,
-///             fcntl(F_DUPFD_CLOEXEC), futimens
+///             lseek, mkdirat, umask, linkat, unlinkat, renameat2, fchmod, fchmodat2, fchown,
+///             fsync, flistxattr, fgetxattr, close, snprintf on fixed buffers; for trials of
+///             changes faccessat, statx, fstatvfs, geteuid, capget; carried over a relay pread,
+///             pwrite, fcntl(F_DUPFD_CLOEXEC), futimens
 /// It answers one request after the other; whoever waits for one that hangs kills it.
 ///
 /// No path is judged by its text: the kernel resolves each one inside the wall, without magic

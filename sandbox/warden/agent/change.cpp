@@ -1,4 +1,5 @@
 #include "agent.hpp"
+#include "syscalls.hpp"
 
 #include <linux/fs.h>
 #include <sys/syscall.h>
@@ -8,8 +9,6 @@
 namespace bawn::sandbox::warden::agent {
 
 namespace {
-
-constexpr long kFchmodat2 = 452;  // Linux 6.6; the same number on every architecture
 
 int change_mode(int file, const char* path, mode_t mode) noexcept {
   if (syscall(kFchmodat2, file, "", mode, AT_EMPTY_PATH) == 0) {

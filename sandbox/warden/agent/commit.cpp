@@ -1,5 +1,6 @@
 // The staged file gets its attributes and its name.
 #include "agent.hpp"
+#include "file_time.hpp"
 
 #include <linux/fs.h>
 #include <stdio.h>
@@ -52,14 +53,6 @@ bool keep_owner(int file, const struct stat& own, const struct stat& old, mode_t
   return false;
 }
 
-bool set_mtime(int file, std::int64_t mtime_ns) noexcept {
-  constexpr std::int64_t kSecond = 1000000000;
-  // Before 1970 the rest still counts forwards.
-  const std::int64_t rest = (mtime_ns % kSecond + kSecond) % kSecond;
-  const timespec times[2] = {{0, UTIME_OMIT}, {(mtime_ns - rest) / kSecond, rest}};
-  return futimens(file, times) == 0;
-}
-
 Problem dress(int file, const Order& order, const Place& place, std::uint32_t& done) noexcept {
   struct stat own = {};
   if (fstat(file, &own) != 0) {
@@ -77,7 +70,7 @@ Problem dress(int file, const Order& order, const Place& place, std::uint32_t& d
   if (fchmod(file, mode) != 0) {
     return failed_call("fchmod");
   }
-  if (order.has(file_wire::kWithTime) && !set_mtime(file, order.mtime_ns)) {
+  if (order.has(file_wire::kWithTime) && set_last_change(file, order.mtime_ns) != 0) {
     return failed_call("futimens");
   }
   if (order.has(file_wire::kDurable)) {

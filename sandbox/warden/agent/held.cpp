@@ -134,8 +134,11 @@ Problem write_held(Request& request, Reply& /*reply*/) noexcept {
 }
 
 Problem hand_held(Request& /*request*/, Reply& reply) noexcept {
-  reply.fd.reset(held_file() < 0 ? -1 : fcntl(held_file(), F_DUPFD_CLOEXEC, 0));
-  return reply.fd.is_open() ? Problem{} : Problem{EBADF, FailureKind::System, "fcntl"};
+  if (held_file() < 0) {
+    return {EBADF, FailureKind::System, "fcntl"};
+  }
+  reply.fd.reset(fcntl(held_file(), F_DUPFD_CLOEXEC, 0));
+  return reply.fd.is_open() ? Problem{} : failed_call("fcntl");
 }
 
 }  // namespace bawn::sandbox::warden::agent

@@ -1,6 +1,7 @@
 // A new file for a name: without a name of its own where the file system can do that, so that
 // nothing is left whoever dies.
 #include "agent.hpp"
+#include "kept_attributes.hpp"
 
 #include <string.h>
 #include <sys/xattr.h>
@@ -13,18 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxNames = std::size_t{16} << 10U;
 constexpr std::size_t kMaxValue = std::size_t{64} << 10U;
-
-/// What a replaced file's successor may keep: not security.* (capabilities, labels), which a write
-/// takes away as well or the kernel sets anew.
-bool is_kept(const char* name) noexcept {
-  return strncmp(name, "user.", 5) == 0 || strcmp(name, "system.posix_acl_access") == 0;
-}
-
-/// What the kernel sets anew by itself, so that it is no loss.
-bool is_the_kernels(const char* name) noexcept {
-  return strcmp(name, "security.selinux") == 0 || strcmp(name, "security.ima") == 0 ||
-         strcmp(name, "security.evm") == 0;
-}
 
 /// Finds or makes the place of the file.
 Problem find_target(const char* path, bool make_parents, Place& place,
@@ -71,8 +60,8 @@ bool put_attributes(Packer& out, int file, bool only) noexcept {
   bool complete = length >= 0 || (file >= 0 && errno == EOPNOTSUPP);
   for (ssize_t at = 0; at < length; at += static_cast<ssize_t>(strlen(names + at)) + 1) {
     const char* const name = names + at;
-    if (!is_kept(name)) {
-      complete = complete && (!only || is_the_kernels(name));
+    if (!is_kept_attribute(name)) {
+      complete = complete && (!only || is_kernels_attribute(name));
       continue;
     }
     const ssize_t size = fgetxattr(file, name, value, sizeof value);

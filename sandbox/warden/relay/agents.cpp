@@ -1,6 +1,7 @@
 // File agents: each speaks with the server over a stream of its own, whose bytes the relay only
 // moves. What it does itself is what the server does on its own machine with the descriptors that
 // it gets: it ends an agent that hangs, and sets attributes of a file that an agent has passed.
+#include "kept_attributes.hpp"
 #include "relay.hpp"
 
 #include <fcntl.h>
@@ -55,10 +56,6 @@ bool is_written_file(int fd) noexcept {
          fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-bool may_be_set(const char* name) noexcept {
-  return strncmp(name, "user.", 5) == 0 || strcmp(name, "system.posix_acl_access") == 0;
-}
-
 }  // namespace
 
 bool start_agent(std::uint32_t id, const unsigned char* payload, std::size_t size) noexcept {
@@ -96,7 +93,7 @@ bool start_agent(std::uint32_t id, const unsigned char* payload, std::size_t siz
 
 void agent_started(std::uint32_t id, int& pidfd) noexcept {
   Stream* const stream = find_stream(id);
-  if (stream == nullptr || !stream->of_agent) {
+  if (stream == nullptr || !stream->of_agent || stream->agent >= 0) {
     return;
   }
   stream->agent = pidfd;
@@ -144,8 +141,9 @@ bool set_attributes(std::uint32_t request, const unsigned char* payload,
     if (!in.ok() || errnum == EBADF) {
       continue;
     }
-    const bool set = may_be_set(name) && fsetxattr(file, name, value, length, XATTR_CREATE) == 0;
-    const int why = may_be_set(name) ? errno : EPERM;
+    const bool set =
+        is_kept_attribute(name) && fsetxattr(file, name, value, length, XATTR_CREATE) == 0;
+    const int why = is_kept_attribute(name) ? errno : EPERM;
     errnum = set || errnum != 0 ? errnum : why;
   }
   if (file >= 0) {

@@ -271,6 +271,10 @@ bool child_exited(std::uint32_t request, const unsigned char* payload, std::size
   if (child == nullptr) {
     return true;
   }
+  // Its end may be heard of before its own word, which was there first.
+  if (!child->answered && !child->placed && child->go >= 0 && !hear_child(*child)) {
+    return false;
+  }
   if (!child->answered && !answer_spawned(*child)) {
     return false;
   }

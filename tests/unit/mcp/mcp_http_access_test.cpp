@@ -113,6 +113,10 @@ TEST(Http, ATokenFileThatChangedIsReadAgainAndNoAccountChangesHands) {
   write_tokens(path, "dddddddddddddddd\naaaaaaaaaaaaaaaa\n");
   EXPECT_EQ(*file->changed().value(), (std::vector<BearerToken>{{"dddddddddddddddd", "token-1-2"},
                                                                 {"aaaaaaaaaaaaaaaa", "token-1"}}));
+  // A name that is given is nobody's else.
+  write_tokens(path, "aaaaaaaaaaaaaaaa\neeeeeeeeeeeeeeee token-1\n");
+  EXPECT_EQ(*file->changed().value(), (std::vector<BearerToken>{{"aaaaaaaaaaaaaaaa", "token-1-3"},
+                                                                {"eeeeeeeeeeeeeeee", "token-1"}}));
   write_tokens(path, "short\n");
   EXPECT_EQ(file->changed().error().code(), contract::ErrorCode::InvalidArgument);
   EXPECT_FALSE(file->changed().value()) << "said once";

@@ -39,20 +39,6 @@ Json list_of(const Catalog& catalog, std::string_view version) {
       .value();
 }
 
-TEST(VisibleText, LooksAtEveryByteWhereverItStands) {
-  for (int byte = 0; byte < 256; ++byte) {
-    const char c = static_cast<char>(byte);
-    const bool control = (byte < ' ' && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
-    for (const std::size_t at : {0U, 1U, 15U, 16U, 17U, 31U, 47U}) {
-      std::string text(48, 'a');
-      text[at] = c;
-      // Lead bytes of C1 and of turns of direction; of what they begin only the next bytes tell.
-      EXPECT_EQ(is_visible(text), !control && byte != 0xC2 && byte != 0xE2) << byte << " at " << at;
-      EXPECT_EQ(visible_text(text) == text, !control) << byte << " at " << at;
-    }
-  }
-}
-
 TEST(CallResult, ShowsControlCharactersInItsTextAndKeepsThemInTheStructure) {
   ToolResult result = text_result("a\x1b[31mred\t\r\n\x7f\xc2\x9b ü");
   result.structured = Json{{"output", "\x1b[31m"}};

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bawn::sandbox {
@@ -210,7 +211,26 @@ TEST_F(SurveyGit, WhatTheBoundCutOffIsTold) {
   const Place place = look();
   EXPECT_THAT(place.existing_protected, Contains(path("ws/10/.git/hooks")));
   EXPECT_THAT(place.existing_protected, Not(Contains(path("ws/69/.git/hooks"))));
-  EXPECT_THAT(place.missing_protected, Contains(HasSubstr("/**/.git")));
+  // All of it, at whatever depth the search ended.
+  constexpr std::string_view kBelow = "/**/.git";
+  for (int i = 0; i < 70; ++i) {
+    const std::string git = path(fmt::format("ws/{:02}/.git", i));
+    const auto tells = [&](const std::string& name) {
+      return name.ends_with(kBelow) &&
+             git.starts_with(name.substr(0, name.size() - kBelow.size()) + "/");
+    };
+    EXPECT_TRUE(std::ranges::find(place.existing_protected, git + "/hooks") !=
+                    place.existing_protected.end() ||
+                std::ranges::any_of(place.missing_protected, tells))
+        << git;
+  }
+}
+
+TEST_F(SurveyGit, ALinkInTheNameOfANestedGitDirectoryIsListed) {
+  repository("elsewhere/.git");
+  std::filesystem::create_directories(path("ws/sub"));
+  std::filesystem::create_directory_symlink(path("elsewhere/.git"), path("ws/sub/.git"));
+  EXPECT_THAT(look().missing_protected, Contains(path("ws/sub/.git")));
 }
 
 TEST_F(SurveyGit, WhatIsNamedIsProtectedWhereverTheSearchEnds) {

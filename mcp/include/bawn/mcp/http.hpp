@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,11 +67,14 @@ class BearerTokenFile {
     bool operator==(const Version&) const = default;
   };
   [[nodiscard]] Version look() const;
-  [[nodiscard]] std::string account_of_unnamed(const std::string& token, std::size_t line);
+  /// `given` are the names that the file gives.
+  [[nodiscard]] std::string account_of_unnamed(const std::string& token, std::size_t line,
+                                               const std::set<std::string, std::less<>>& given);
 
   std::string path_;
   Version version_{};
-  bool settled_ = false;  ///< a further change would have another time
+  bool settled_ = false;     ///< a further change would have another time
+  bool complained_ = false;  ///< that version could not be read, and that was said
   std::vector<BearerToken> tokens_;
   std::map<std::string, std::string, std::less<>> unnamed_;  ///< tokens and the accounts they got
 };
