@@ -5,16 +5,19 @@
 # settings in FOLDER; Docker by the daemon that dockerd.sh started, or by the one whose socket
 # BAWN_TEST_DOCKER_SOCKET names. Puts the image localhost/bawn-test:1 there, and the variables that
 # lead to the engine into FOLDER/env. Exits 77 with a reason where there is no such engine.
-# "end" ends what an ordinary user's Podman keeps running, and removes its runtime directory.
+# "end" ends what Podman keeps running, and removes its runtime directory.
 set -euo pipefail
 kind=$1 folder=$2
 if [ "$kind" = end ]; then
-  runtime=$(sed -n 's/^XDG_RUNTIME_DIR=//p' "$folder/env" 2>/dev/null) || exit 0
-  if [ -n "$runtime" ] && [ -d "$runtime" ]; then
-    kill "$(cat "$runtime/libpod/tmp/pause.pid")" 2>/dev/null || true
-    rm -rf "$runtime"
-  fi
-  rm -f "$folder/env"
+  for folder in "$folder" "$folder-$(id -u)"; do
+    [ -f "$folder/storage.conf" ] || continue
+    runtime=$(sed -n 's/^runroot = "\(.*\)\/run"$/\1/p' "$folder/storage.conf")
+    if [ -n "$runtime" ] && [ -d "$runtime" ]; then
+      kill "$(cat "$runtime/libpod/tmp/pause.pid" 2>/dev/null)" 2>/dev/null || true
+      rm -rf "$runtime"
+    fi
+    rm -f "$folder/env"
+  done
   exit 0
 fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -47,7 +50,7 @@ limit() {
 }
 
 use_podman() {
-  local runtime
+  local runtime runtime_directory
   command -v podman >/dev/null || skip "there is no podman"
   runtime=$(command -v runc || command -v crun) || skip "there is neither runc nor crun"
   cat >"$folder/containers.conf" <<CONF
@@ -58,22 +61,21 @@ cgroup_manager = "cgroupfs"
 events_logger = "none"
 runtime = "$(basename "$runtime")"
 CONF
+  # A short one: with a runroot of more than 50 characters Podman's own clean-up fails: containers
+  # stay when they end, and each end takes 20 s. And always the same one: its data base remembers it.
+  runtime_directory=/tmp/bawn-run-$(printf '%s' "$folder" | cksum | cut -d ' ' -f 1)
+  mkdir -m 0700 "$runtime_directory" 2>/dev/null || [ -O "$runtime_directory" ] ||
+    skip "$runtime_directory belongs to somebody else"
   # vfs copies instead of mounting, so that nothing stays mounted when the tests are over.
   cat >"$folder/storage.conf" <<CONF
 [storage]
 driver = "vfs"
 graphroot = "$folder/storage"
-runroot = "$folder/run"
+runroot = "$runtime_directory/run"
 CONF
   printf '%s\n' "CONTAINERS_CONF=$folder/containers.conf" \
     "CONTAINERS_STORAGE_CONF=$folder/storage.conf" "HOME=${HOME:-/}" "PATH=$PATH" >"$folder/variables"
   if [ "$(id -u)" -ne 0 ]; then
-    # A short one: with a runroot of more than 50 characters Podman's own clean-up fails, and each
-    # end of a container takes it 20 s. And always the same one: its data base remembers it.
-    local runtime_directory
-    runtime_directory=/tmp/bawn-run-$(printf '%s' "$folder" | cksum | cut -d ' ' -f 1)
-    mkdir -m 0700 "$runtime_directory" 2>/dev/null || [ -O "$runtime_directory" ] ||
-      skip "$runtime_directory belongs to somebody else"
     printf 'XDG_RUNTIME_DIR=%s\n' "$runtime_directory" >>"$folder/variables"
   fi
   engine=podman
