@@ -27,6 +27,9 @@ function(bawn_program target)
   install(TARGETS ${target} DESTINATION ${arg_DESTINATION} COMPONENT programs)
 endfunction()
 
+# One list that comes late stops ctest as a whole; a busy machine or a sanitizer makes it late.
+set(BAWN_DISCOVERY_TIMEOUT 60)
+
 # bawn_test(<name> SOURCES .. [LIBRARIES ..] [LABELS ..] [TIMEOUT seconds] [ENVIRONMENT ..] [FIXTURES ..] [ALONE])
 # ALONE: while no other test runs, since it changes what belongs to the whole machine.
 # A GoogleTest program whose tests ctest lists one by one, each in a process of its own.
@@ -53,6 +56,6 @@ function(bawn_test name)
   if(arg_FIXTURES)
     list(APPEND properties FIXTURES_REQUIRED "${arg_FIXTURES}")
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT ${BAWN_DISCOVERY_TIMEOUT} TEST_PREFIX "${name}."
     PROPERTIES ${properties})
 endfunction()
