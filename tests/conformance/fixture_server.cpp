@@ -124,7 +124,7 @@ std::vector<contract::ToolPtr> fixture_tools() {
 
 }  // namespace
 
-/// usage: mcp_fixture_server [--listen PATH] [--eof-grace-minutes N]; with a path it says "ready"
+/// usage: mcp_fixture_server [--listen PATH] [--grace-minutes N]; with a path it says "ready"
 /// on standard error once clients can connect.
 int main(int argc, char** argv) {
   const auto server = mcp::Server::create(
@@ -140,6 +140,7 @@ int main(int argc, char** argv) {
       path = argv[i + 1];
     } else {
       options.eof_grace = std::chrono::minutes(std::atoi(argv[i + 1]));
+      options.cancel_grace = options.eof_grace;  // on a busy machine 300 ms are few
     }
   }
   if (!path.empty()) {

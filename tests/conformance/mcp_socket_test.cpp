@@ -96,7 +96,7 @@ TEST_F(SocketTest, ASignalEndsAllClientsInOrderAndTakesThePathAway) {
 TEST(SocketServer, ASecondSignalCutsTheGraceOfAllClientsShort) {
   const TempDir folder;
   const std::string path = folder.path() / "socket";
-  ServerProcess server({BAWN_FIXTURE_SERVER, "--listen", path, "--eof-grace-minutes", "30"});
+  ServerProcess server({BAWN_FIXTURE_SERVER, "--listen", path, "--grace-minutes", "30"});
   wait_until_ready(server);
   const std::string listen =
       R"({"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{},)"

@@ -91,7 +91,7 @@ TEST_F(StdioLifecycle, EndsWellBySignal) {
 }
 
 TEST(StdioServer, ASecondSignalCutsTheGraceShort) {
-  ServerProcess server({BAWN_FIXTURE_SERVER, "--eof-grace-minutes", "30"});
+  ServerProcess server({BAWN_FIXTURE_SERVER, "--grace-minutes", "30"});
   server.send(call_line(1, "hang"));
   server.send(
       R"({"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})");
