@@ -102,6 +102,29 @@ TEST(StdioServer, ASecondSignalCutsTheGraceShort) {
   EXPECT_TRUE(ended_well(server.wait())) << "long before the half hour is over";
 }
 
+TEST(StdioServer, ACallIsAnsweredWhenTheEndComesWhileWhatCameWithItIsRead) {
+  ServerProcess server({BAWN_FIXTURE_SERVER, "--grace-minutes", "30"});
+  std::string at_once = call_line(1, "hang");
+  for (int id = 100; id < 1100; ++id) {
+    at_once += "\n" + ping_line(id);
+  }
+  server.send(at_once);
+  EXPECT_EQ(server.receive()["id"], 100) << "the rest is still to be read";
+  server.signal(SIGINT);
+  server.close_input();
+  const auto answer_to = [&](int id) {
+    Json message = server.receive();
+    while (!message.is_null() && message["id"] != id) {
+      message = server.receive();
+    }
+    return message;
+  };
+  ASSERT_EQ(answer_to(1099)["id"], 1099);
+  server.signal(SIGINT);
+  EXPECT_EQ(answer_to(1)["result"]["content"][0]["text"], "interrupted");
+  EXPECT_TRUE(ended_well(server.wait()));
+}
+
 TEST(StdioServer, TheUsualGraceIsShorterThanWhatClientsGive) {
   // The official clients send SIGTERM 2 s after they closed the input.
   const mcp::StdioOptions usual;

@@ -127,8 +127,10 @@ void EventLoop::clear_notice() const {
 }
 
 bool EventLoop::drained() const {
+  // A message that is read now may be a call that nobody counts yet.
+  const std::unique_lock reading(read_mutex_, std::try_to_lock);
   const std::scoped_lock lock(mutex_);
-  return running_ == 0 && queue_.empty() && writer_.clear();
+  return reading.owns_lock() && running_ == 0 && queue_.empty() && writer_.clear();
 }
 
 void EventLoop::stop_reading() {
@@ -284,6 +286,7 @@ bool EventLoop::wait_for_event() {
   switch (static_cast<Event>(event.data.u64)) {
     case Event::Input:
       read_input();
+      notify_at_end();
       return true;
     case Event::Output:
       flush_output((event.events & EPOLLERR) != 0);
@@ -404,6 +407,13 @@ void EventLoop::tick() {
   }
   if (const auto next = peer_->tick(Clock::now())) {
     tick_by(*next);
+  }
+}
+
+void EventLoop::notify_at_end() const {
+  const std::scoped_lock lock(mutex_);
+  if (!reading_) {
+    notify();
   }
 }
 

@@ -88,6 +88,7 @@ class EventLoop final : public Outlet, public std::enable_shared_from_this<Event
   void after_write(LineWriter::State state);
   void tick();
   void notify() const;
+  void notify_at_end() const;
 
   const std::shared_ptr<const Core> core_;
   const std::size_t max_line_bytes_;
@@ -100,7 +101,7 @@ class EventLoop final : public Outlet, public std::enable_shared_from_this<Event
   UniqueFd notice_;
   LineWriter writer_;
 
-  std::mutex read_mutex_;
+  mutable std::mutex read_mutex_;  // before mutex_
   LineReader reader_;
   bool input_grown_ = false;  // under read_mutex_
   std::shared_ptr<Peer> peer_;
