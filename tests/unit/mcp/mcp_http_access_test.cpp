@@ -113,7 +113,7 @@ TEST(Http, ATokenFileThatChangedIsReadAgainAndNoAccountChangesHands) {
   write_tokens(path, "dddddddddddddddd\naaaaaaaaaaaaaaaa\n");
   EXPECT_EQ(*file->changed().value(), (std::vector<BearerToken>{{"dddddddddddddddd", "token-1-2"},
                                                                 {"aaaaaaaaaaaaaaaa", "token-1"}}));
-  // A name that is given is nobody's else.
+  // A name that the file gives goes to nobody else.
   write_tokens(path, "aaaaaaaaaaaaaaaa\neeeeeeeeeeeeeeee token-1\n");
   EXPECT_EQ(*file->changed().value(), (std::vector<BearerToken>{{"aaaaaaaaaaaaaaaa", "token-1-3"},
                                                                 {"eeeeeeeeeeeeeeee", "token-1"}}));
