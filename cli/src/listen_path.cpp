@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 contract::Result<> check_outside(std::string_view what, const std::string& path,
                                  const shell::SessionConfig& config, std::string_view why) {
-  const sandbox::Place place = BAWN_TRY(sandbox::survey(
-      config.policy, config.workspace, std::string(), sandbox::SurveyScope::MountsOnly));
+  const sandbox::Place place = BAWN_TRY(
+      sandbox::survey(config.policy, config.workspace, std::string(), sandbox::SurveyScope::Roots));
   std::vector<std::string> roots =
       sandbox::writable_roots(config.policy, place.workspace, place.home);
   roots.insert(roots.end(), place.writable_roots.begin(), place.writable_roots.end());

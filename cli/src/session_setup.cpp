@@ -9,9 +9,8 @@ namespace bawn::cli {
 contract::Result<shell::SessionConfig> configure_sessions(const WallOptions& options) {
   shell::SessionConfig config;
   config.policy = BAWN_TRY(choose_policy(options));
-  const auto plan = BAWN_TRY(sandbox::forecast_wall(
+  config.workspace = BAWN_TRY(sandbox::check_wall(
       {.policy = config.policy, .workspace = options.workspace, .session_dir = {}, .warden = {}}));
-  config.workspace = plan.workspace;
   BAWN_TRY(check_apart_from_state(config.workspace));
   config.state_dir = BAWN_TRY(runtime_dir());
   config.environment = own_environment();

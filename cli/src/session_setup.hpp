@@ -10,7 +10,7 @@ namespace bawn::cli {
 
 /// The configuration of sessions, refused now rather than at the first call when it cannot work.
 ///
-/// Errors: those of choose_policy, forecast_wall, check_apart_from_state and runtime_dir.
+/// Errors: those of choose_policy, check_wall, check_apart_from_state and runtime_dir.
 [[nodiscard]] contract::Result<shell::SessionConfig> configure_sessions(const WallOptions& options);
 
 }  // namespace bawn::cli

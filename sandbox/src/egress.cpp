@@ -48,12 +48,12 @@ Result<std::uint16_t> port_of(const os::UniqueFd& listener) {
 }
 
 /// The thread is detached and ends by itself; the destructor waits until it no longer uses the
-/// loop.
+/// loop, and then drops what still waits in it.
 class NetworkThread final : public Egress {
  public:
-  NetworkThread(std::shared_ptr<net::Loop> loop, net::Supervisor::Rules rules)
+  NetworkThread(std::unique_ptr<net::Loop> loop, net::Supervisor::Rules rules)
       : loop_(std::move(loop)),
-        supervisor_(std::make_shared<net::Supervisor>(loop_, rules)),
+        supervisor_(std::make_shared<net::Supervisor>(*loop_, rules)),
         port_(rules.proxy_port),
         work_(loop_->io.get_executor()) {}
   ~NetworkThread() override {
@@ -69,13 +69,13 @@ class NetworkThread final : public Egress {
     if (listener.is_open()) {
       net::tcp::acceptor acceptor(loop_->io, net::tcp::v4(), listener.get());
       (void)listener.release();
-      boost::asio::co_spawn(loop_->io, net::serve_proxy(loop_, std::move(acceptor)),
+      boost::asio::co_spawn(loop_->io, net::serve_proxy(*loop_, std::move(acceptor)),
                             boost::asio::detached);
     }
     auto done = std::make_shared<std::promise<void>>();
     ended_ = done->get_future();
-    auto started = os::start_library_thread([loop = loop_, done] {
-      loop->io.run();
+    auto started = os::start_library_thread([&io = loop_->io, done] {
+      io.run();
       done->set_value();
     });
     if (!started) {
@@ -97,7 +97,7 @@ class NetworkThread final : public Egress {
   [[nodiscard]] std::uint64_t last_number() const override { return loop_->log.last(); }
 
  private:
-  std::shared_ptr<net::Loop> loop_;
+  std::unique_ptr<net::Loop> loop_;
   std::shared_ptr<net::Supervisor> supervisor_;
   std::uint16_t port_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
@@ -157,7 +157,7 @@ Result<std::shared_ptr<Egress>> Egress::start(const NetworkPlan& plan, os::Uniqu
     supervised.proxy_port = BAWN_TRY(port_of(listener));
   }
   try {
-    auto loop = std::make_shared<net::Loop>(std::move(rules), std::move(options));
+    auto loop = std::make_unique<net::Loop>(std::move(rules), std::move(options));
     loop->expected_only = plan.proxy && !plan.inside;
     auto thread = std::make_shared<NetworkThread>(std::move(loop), supervised);
     BAWN_TRY(thread->run(std::move(listener)));

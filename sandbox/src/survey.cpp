@@ -147,7 +147,9 @@ Result<Place> survey(const Policy& policy, const std::string& workspace,
   BAWN_TRY(check_state(place, policy));
   open_git_directories(place);
   find_protected_names(place, policy);
-  find_repositories(place, policy);
+  if (scope != SurveyScope::Roots) {
+    find_repositories(place, policy);
+  }
   find_shared_directories(place);
   find_kernel_masks(place);
   find_host_sockets(place);

@@ -140,8 +140,11 @@ Result<> find_secrets(Place& place, const Policy& policy) {
   const std::vector<std::string> homes = homes_of(place);
   for (const std::string& secret : policy.secrets) {
     for (const std::string& path : expand_home(secret, homes)) {
+      if (kind_of(path) == FileKind::Missing) {
+        continue;
+      }
       const std::string target = canonical(path);
-      if (kind_of(path) == FileKind::Missing || target.empty()) {
+      if (target.empty()) {
         continue;
       }
       BAWN_TRY(check_target(place, path, target));

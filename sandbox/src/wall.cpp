@@ -16,6 +16,15 @@ SurveyScope scope_for(const KernelFeatures& features, const Policy& policy) {
   return mounts ? SurveyScope::MountsOnly : SurveyScope::Full;
 }
 
+Result<SessionPlan> plan_on_paper(const KernelFeatures& features, const WallRequest& request,
+                                  SurveyScope scope) {
+  Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir, scope));
+  if (place.has_siblings && place.private_tmp.empty()) {
+    place.private_tmp = "/tmp/bawn-tmp";  // stands for the one that raise_wall makes
+  }
+  return plan_session(request.policy, features, place);
+}
+
 Result<Wall> raise_with(const KernelFeatures& features, const WallRequest& request) {
   PlannedWall planned = BAWN_TRY(plan_wall(features, request));
   Wall wall;
@@ -50,12 +59,14 @@ Result<PlannedWall> plan_wall(const KernelFeatures& features, const WallRequest&
 
 Result<SessionPlan> forecast_wall(const WallRequest& request) {
   const KernelFeatures features = assume_features();
-  Place place = BAWN_TRY(survey(request.policy, request.workspace, request.session_dir,
-                                scope_for(features, request.policy)));
-  if (place.has_siblings && place.private_tmp.empty()) {
-    place.private_tmp = "/tmp/bawn-tmp";  // stands for the one that raise_wall makes
-  }
-  return plan_session(request.policy, features, place);
+  return plan_on_paper(features, request, scope_for(features, request.policy));
+}
+
+Result<std::string> check_wall(const WallRequest& request) {
+  const KernelFeatures features = assume_features();
+  const SurveyScope needed = scope_for(features, request.policy);
+  const SurveyScope scope = needed == SurveyScope::Full ? needed : SurveyScope::Roots;
+  return BAWN_TRY(plan_on_paper(features, request, scope)).workspace;
 }
 
 Result<Wall> raise_wall(const WallRequest& request) {

@@ -11,8 +11,8 @@
 namespace bawn::shell {
 
 Result<std::shared_ptr<Session>> Session::start(SessionConfig config) {
-  const sandbox::Place place =
-      BAWN_TRY(sandbox::survey(config.policy, config.workspace, std::string()));
+  const sandbox::Place place = BAWN_TRY(
+      sandbox::survey(config.policy, config.workspace, std::string(), sandbox::SurveyScope::Roots));
   config.workspace = place.workspace;
   const std::string directory = BAWN_TRY(prepare_directory(config.state_dir, place.uid, place.gid));
   sandbox::Wall wall = BAWN_TRY(sandbox::raise_wall({.policy = config.policy,

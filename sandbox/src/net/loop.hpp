@@ -10,13 +10,16 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bawn::sandbox::net {
@@ -27,15 +30,41 @@ using tcp = asio::ip::tcp;
 /// No exception for an error: `auto [error, n] = co_await …(kAsValues)`.
 inline constexpr auto kAsValues = asio::as_tuple(asio::use_awaitable);
 
-/// Lives as long as the thread or a resolving thread needs it. All members but `log` and `io` are
-/// for the network thread only.
+/// The way back to a loop for threads that may outlive it.
+class Doorway {
+ public:
+  explicit Doorway(asio::io_context& io) : io_(&io) {}
+
+  /// Runs `work` on the network thread; drops it when the loop has ended. Any thread.
+  template <class Work>
+  void post(Work work) {
+    const std::lock_guard lock(mutex_);
+    if (io_ != nullptr) {
+      asio::post(*io_, std::move(work));
+    }
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    io_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  asio::io_context* io_;
+};
+
+/// Belongs to the session's Egress, and ends after its network thread. Whatever waits in `io` then
+/// (listeners, tunnels, calls) is destroyed with it: it refers to the loop and must not own it, or
+/// neither would ever go. All members but `log` and `door` are for the network thread only.
 struct Loop {
   Loop(HostRules host_rules, Egress::Options egress_options)
       : rules(std::move(host_rules)),
         options(std::move(egress_options)),
         log(options.log_entries) {}
+  ~Loop() { door->close(); }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
 
-  asio::io_context io{1};
   HostRules rules;
   Egress::Options options;
   DecisionLog log;
@@ -45,14 +74,16 @@ struct Loop {
   /// connections are served that the supervisor made, by the port they come from.
   bool expected_only = false;
   std::set<std::uint16_t> expected;
+  asio::io_context io{1};  ///< behind what its coroutines use, so that it goes first
+  std::shared_ptr<Doorway> door = std::make_shared<Doorway>(io);
 };
 
 /// Resolves a name on a thread of its own. Errors: NotFound, ResourceExhausted, DeadlineExceeded.
-asio::awaitable<Result<std::vector<Address>>> resolve(std::shared_ptr<Loop> loop, std::string host);
+asio::awaitable<Result<std::vector<Address>>> resolve(Loop& loop, std::string host);
 
 [[nodiscard]] asio::ip::address to_asio(const Address& address);
 
 /// Serves the proxy on a listening socket until the loop ends.
-asio::awaitable<void> serve_proxy(std::shared_ptr<Loop> loop, tcp::acceptor acceptor);
+asio::awaitable<void> serve_proxy(Loop& loop, tcp::acceptor acceptor);
 
 }  // namespace bawn::sandbox::net

@@ -29,8 +29,8 @@ void turn_away(tcp::socket client) {
 
 }  // namespace
 
-asio::awaitable<void> serve_proxy(std::shared_ptr<Loop> loop, tcp::acceptor acceptor) {
-  asio::steady_timer pause(loop->io);
+asio::awaitable<void> serve_proxy(Loop& loop, tcp::acceptor acceptor) {
+  asio::steady_timer pause(loop.io);
   while (true) {
     auto [error, client] = co_await acceptor.async_accept(kAsValues);
     if (error == asio::error::operation_aborted) {
@@ -43,16 +43,16 @@ asio::awaitable<void> serve_proxy(std::shared_ptr<Loop> loop, tcp::acceptor acce
       (void)co_await pause.async_wait(kAsValues);
       continue;
     }
-    if (!is_expected(*loop, client)) {
+    if (!is_expected(loop, client)) {
       continue;
     }
-    if (loop->connections >= loop->options.connections) {
+    if (loop.connections >= loop.options.connections) {
       turn_away(std::move(client));
       continue;
     }
     auto tunnel = std::make_shared<Tunnel>(loop, std::move(client));
     asio::co_spawn(
-        loop->io,
+        loop.io,
         [](std::shared_ptr<Tunnel> one) -> asio::awaitable<void> {
           co_await one->run();
         }(std::move(tunnel)),

@@ -1,7 +1,6 @@
 #include "bawn/os/library_thread.hpp"
 #include "loop.hpp"
 
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
 
@@ -41,7 +40,7 @@ Answer ask_system(const std::string& host) {
   return found;
 }
 
-/// What the resolving thread and the waiting coroutine share.
+/// What the waiting coroutine holds and the resolving thread fills.
 struct Pending {
   explicit Pending(asio::io_context& io) : done(io, asio::steady_timer::time_point::max()) {}
   asio::steady_timer done;
@@ -76,24 +75,27 @@ asio::ip::address to_asio(const Address& address) {
       {address.bytes[0], address.bytes[1], address.bytes[2], address.bytes[3]});
 }
 
-asio::awaitable<Result<std::vector<Address>>> resolve(std::shared_ptr<Loop> loop,
-                                                      std::string host) {
-  if (loop->resolving >= kMaxResolving) {
+asio::awaitable<Result<std::vector<Address>>> resolve(Loop& loop, std::string host) {
+  if (loop.resolving >= kMaxResolving) {
     co_return contract::fail(ErrorCode::ResourceExhausted, "too many names are being resolved");
   }
-  auto pending = std::make_shared<Pending>(loop->io);
-  auto started = os::start_library_thread([loop, pending, host] {
-    Answer answer = loop->options.resolve ? loop->options.resolve(host) : ask_system(host);
-    asio::post(loop->io, [loop, pending, answer = std::move(answer)]() mutable {
-      --loop->resolving;
-      pending->answer = std::move(answer);
-      pending->done.cancel();
+  const auto pending = std::make_shared<Pending>(loop.io);
+  // The thread may outlive the loop: it owns nothing of it, and comes back by its door only.
+  auto started = os::start_library_thread([&loop, door = loop.door, ask = loop.options.resolve,
+                                           waiting = std::weak_ptr(pending), host] {
+    Answer answer = ask ? ask(host) : ask_system(host);
+    door->post([&loop, waiting, answer = std::move(answer)]() mutable {
+      --loop.resolving;
+      if (const auto there = waiting.lock()) {
+        there->answer = std::move(answer);
+        there->done.cancel();
+      }
     });
   });
   if (!started) {
     co_return std::unexpected(std::move(started).error());
   }
-  ++loop->resolving;
+  ++loop.resolving;
   if (!pending->answer) {
     (void)co_await pending->done.async_wait(kAsValues);
   }

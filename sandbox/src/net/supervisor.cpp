@@ -132,7 +132,7 @@ std::chrono::microseconds send_timeout(const os::UniqueFd& socket) noexcept {
 
 void Supervisor::add(os::UniqueFd listener) {
   asio::co_spawn(
-      loop_->io,
+      loop_.io,
       [](std::shared_ptr<Supervisor> self, os::UniqueFd fd) -> asio::awaitable<void> {
         co_await self->serve(std::move(fd));
       }(shared_from_this(), std::move(listener)),
@@ -143,7 +143,7 @@ asio::awaitable<void> Supervisor::serve(os::UniqueFd listener) {
   // A call may be answered after the last one that uses this listener has gone.
   const auto held =
       std::make_shared<const os::UniqueFd>(::fcntl(listener.get(), F_DUPFD_CLOEXEC, 3));
-  asio::posix::stream_descriptor waiting(loop_->io, listener.release());
+  asio::posix::stream_descriptor waiting(loop_.io, listener.release());
   while (true) {
     auto [error] =
         co_await waiting.async_wait(asio::posix::stream_descriptor::wait_read, kAsValues);
@@ -190,7 +190,7 @@ void Supervisor::refuse(EgressVia via, const Address& address, std::uint16_t por
   decision.host = decision.address = to_string(address);
   decision.port = port;
   decision.rule = std::move(rule);
-  loop_->log.add(std::move(decision));
+  loop_.log.add(std::move(decision));
 }
 
 Supervisor::Judgement Supervisor::judge_loopback(const Address& address, std::uint16_t port) {
@@ -204,7 +204,7 @@ Supervisor::Judgement Supervisor::judge_loopback(const Address& address, std::ui
   // All of them: which one the kernel would choose is not for us to guess.
   const bool own = std::ranges::all_of(
       there, [this](std::uint64_t inode) { return listening_.contains(inode); });
-  if (own || loop_->rules.named(address, port) != nullptr) {
+  if (own || loop_.rules.named(address, port) != nullptr) {
     return {.allowed = true, .errnum = 0, .to_proxy = false};
   }
   refuse(EgressVia::Connect, address, port, "it is a service of the host's, not of the session's");
@@ -213,7 +213,7 @@ Supervisor::Judgement Supervisor::judge_loopback(const Address& address, std::ui
 
 Supervisor::Judgement Supervisor::judge(const Address& address, std::uint16_t port) {
   if (!rules_.loopback_only) {
-    if (!is_metadata(address) || loop_->rules.named(address, port) != nullptr) {
+    if (!is_metadata(address) || loop_.rules.named(address, port) != nullptr) {
       return {.allowed = true, .errnum = 0, .to_proxy = false};
     }
     refuse(EgressVia::Connect, address, port,
@@ -223,7 +223,7 @@ Supervisor::Judgement Supervisor::judge(const Address& address, std::uint16_t po
   if (is_this_machine(address)) {
     return judge_loopback(address, port);
   }
-  if (loop_->rules.named(address, port) != nullptr) {
+  if (loop_.rules.named(address, port) != nullptr) {
     return {.allowed = true, .errnum = 0, .to_proxy = false};
   }
   refuse(EgressVia::Connect, address, port,
@@ -265,15 +265,15 @@ void Supervisor::connect(const Notification& notification, os::UniqueFd socket,
     (void)::fcntl(socket.get(), F_SETFL, flags | O_NONBLOCK);
   }
   const int errnum = errno_unless(::connect(socket.get(), address.get(), address.size) == 0);
-  if (to_proxy && loop_->expected_only && (errnum == 0 || errnum == EINPROGRESS)) {
+  if (to_proxy && loop_.expected_only && (errnum == 0 || errnum == EINPROGRESS)) {
     if (const auto own = own_address(socket)) {
-      loop_->expected.insert(own->port);
+      loop_.expected.insert(own->port);
     }
   }
   // EALREADY: the same call again, after a signal had interrupted it.
   if (blocks && (errnum == EINPROGRESS || errnum == EALREADY)) {
     asio::co_spawn(
-        loop_->io,
+        loop_.io,
         [](std::shared_ptr<Supervisor> self, Notification held, os::UniqueFd fd,
            int before) -> asio::awaitable<void> {
           co_await self->finish(held, std::move(fd), before);
@@ -290,8 +290,8 @@ void Supervisor::connect(const Notification& notification, os::UniqueFd socket,
 asio::awaitable<void> Supervisor::finish(Notification notification, os::UniqueFd socket,
                                          int flags) {
   const auto patience = send_timeout(socket);
-  asio::posix::stream_descriptor waiting(loop_->io, socket.release());
-  asio::steady_timer timer(loop_->io);
+  asio::posix::stream_descriptor waiting(loop_.io, socket.release());
+  asio::steady_timer timer(loop_.io);
   bool late = false;
   if (patience.count() > 0) {
     timer.expires_after(patience);

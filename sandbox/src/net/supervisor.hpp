@@ -22,7 +22,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
     std::uint16_t proxy_port = 0;
   };
 
-  Supervisor(std::shared_ptr<Loop> loop, Rules rules) : loop_(std::move(loop)), rules_(rules) {}
+  Supervisor(Loop& loop, Rules rules) : loop_(loop), rules_(rules) {}
 
   /// For the network thread: serves a listener until all that it watches are gone.
   void add(os::UniqueFd listener);
@@ -46,7 +46,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
                bool to_proxy);
   asio::awaitable<void> finish(Notification notification, os::UniqueFd socket, int flags);
 
-  std::shared_ptr<Loop> loop_;
+  Loop& loop_;
   Rules rules_;
   std::set<std::uint64_t> listening_;  ///< inodes of the session's listening sockets
 };

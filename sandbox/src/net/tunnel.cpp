@@ -29,13 +29,13 @@ Reached refused(std::string sentence) {
 
 }  // namespace
 
-Tunnel::Tunnel(std::shared_ptr<Loop> loop, tcp::socket client)
-    : loop_(std::move(loop)), client_(std::move(client)), server_(loop_->io), timer_(loop_->io) {
-  ++loop_->connections;
+Tunnel::Tunnel(Loop& loop, tcp::socket client)
+    : loop_(loop), client_(std::move(client)), server_(loop.io), timer_(loop.io) {
+  ++loop_.connections;
 }
 
 Tunnel::~Tunnel() {
-  --loop_->connections;
+  --loop_.connections;
 }
 
 void Tunnel::close() noexcept {
@@ -46,12 +46,13 @@ void Tunnel::close() noexcept {
 
 void Tunnel::set_deadline(std::chrono::milliseconds limit) {
   deadline_ = Clock::now() + limit;
-  if (!relaying_) {
+  if (!relaying_ || deadline_ < timer_.expiry()) {
     watch();
   }
 }
 
-/// One timer for the tunnel's life: it is set again only when it fires, not with each byte.
+/// One timer for the tunnel's life: bytes only move the deadline, and it is looked at when the
+/// timer fires.
 void Tunnel::watch() {
   timer_.expires_at(deadline_);
   timer_.async_wait([self = weak_from_this()](error_code error) {
@@ -69,7 +70,7 @@ void Tunnel::watch() {
 
 asio::awaitable<void> Tunnel::run() {
   const auto self = shared_from_this();
-  set_deadline(loop_->options.head);
+  set_deadline(loop_.options.head);
   error_code ignored;
   client_.set_option(tcp::no_delay(true), ignored);
   if (co_await fill()) {
@@ -186,14 +187,14 @@ asio::awaitable<void> Tunnel::serve_http() {
 
 /// Decides, resolves and connects. Everything that is decided is in the log.
 asio::awaitable<Reached> Tunnel::reach(EgressVia via, std::string host, std::uint16_t port) {
-  set_deadline(loop_->options.connect);
+  set_deadline(loop_.options.connect);
   EgressDecision decision;
   decision.via = via;
   decision.host = host;
   decision.port = port;
   const auto refuse = [&](std::string why) {
     decision.rule = why;
-    loop_->log.add(std::move(decision));
+    loop_.log.add(std::move(decision));
     return refused(fmt::format("the session's policy does not allow {}:{}: {}",
                                host.size() > 255 ? "this host" : host, port, why));
   };
@@ -202,13 +203,13 @@ asio::awaitable<Reached> Tunnel::reach(EgressVia via, std::string host, std::uin
     co_return refuse(name.error().message());
   }
   decision.host = host = *name;
-  const Verdict verdict = loop_->rules.check_host(host, port);
+  const Verdict verdict = loop_.rules.check_host(host, port);
   if (!verdict.allowed) {
     co_return refuse(verdict.rule);
   }
   decision.rule = verdict.rule;
   std::vector<Address> addresses;
-  if (const auto fixed = loop_->rules.fixed(host)) {
+  if (const auto fixed = loop_.rules.fixed(host)) {
     addresses.push_back(fixed->address);
     port = fixed->port != 0 ? fixed->port : port;
   } else if (const auto literal = parse_address(host)) {
@@ -218,7 +219,7 @@ asio::awaitable<Reached> Tunnel::reach(EgressVia via, std::string host, std::uin
     if (!resolved) {
       decision.allowed = true;
       decision.failure = resolved.error().message();
-      loop_->log.add(decision);
+      loop_.log.add(decision);
       co_return not_reached(
           502, SocksReply::HostUnreachable,
           fmt::format("{} cannot be resolved: {}", host, resolved.error().message()));
@@ -227,7 +228,7 @@ asio::awaitable<Reached> Tunnel::reach(EgressVia via, std::string host, std::uin
     // differently the next time gains nothing.
     std::string why;
     for (const Address& address : *resolved) {
-      const Verdict place = loop_->rules.check_address(address, port);
+      const Verdict place = loop_.rules.check_address(address, port);
       if (place.allowed) {
         addresses.push_back(address);
       } else if (why.empty()) {
@@ -241,7 +242,7 @@ asio::awaitable<Reached> Tunnel::reach(EgressVia via, std::string host, std::uin
   }
   decision.address.clear();
   decision.allowed = true;
-  number_ = loop_->log.add(std::move(decision));
+  number_ = loop_.log.add(std::move(decision));
   co_return co_await connect_first(std::move(addresses), port);
 }
 
@@ -249,10 +250,10 @@ asio::awaitable<Reached> Tunnel::connect_first(std::vector<Address> addresses, s
   error_code failure = asio::error::host_unreachable;
   for (std::size_t at = 0; at < addresses.size() && client_.is_open(); ++at) {
     const tcp::endpoint endpoint(to_asio(addresses[at]), port);
-    loop_->log.set_address(number_, to_string(addresses[at]));
-    server_ = tcp::socket(loop_->io);
+    loop_.log.set_address(number_, to_string(addresses[at]));
+    server_ = tcp::socket(loop_.io);
     // With more addresses left one that does not answer must not use up all the time.
-    asio::steady_timer patience(loop_->io);
+    asio::steady_timer patience(loop_.io);
     if (at + 1 < addresses.size()) {
       patience.expires_after(kNextAddress);
       patience.async_wait([self = shared_from_this()](error_code error) {
@@ -272,7 +273,7 @@ asio::awaitable<Reached> Tunnel::connect_first(std::vector<Address> addresses, s
     }
     failure = error == asio::error::operation_aborted ? asio::error::timed_out : error;
   }
-  loop_->log.set_failure(number_, failure.message());
+  loop_.log.set_failure(number_, failure.message());
   const bool is_refused = failure == asio::error::connection_refused;
   co_return not_reached(
       failure == asio::error::timed_out ? 504 : 502,
@@ -283,15 +284,15 @@ asio::awaitable<Reached> Tunnel::connect_first(std::vector<Address> addresses, s
 /// One request with its body, and nothing behind it; the answer ends with the connection.
 asio::awaitable<void> Tunnel::forward(ProxyRequest request) {
   relaying_ = true;
-  set_deadline(loop_->options.idle);
+  set_deadline(loop_.options.idle);
   const auto self = shared_from_this();
   auto [error, count] = co_await asio::async_write(server_, asio::buffer(request.head), kAsValues);
   if (error) {
     co_return;
   }
-  loop_->log.add_bytes(number_, count, 0);
+  loop_.log.add_bytes(number_, count, 0);
   asio::co_spawn(
-      loop_->io,
+      loop_.io,
       [](std::shared_ptr<Tunnel> tunnel, ProxyRequest sent) -> asio::awaitable<void> {
         BodyEnd body(sent);
         while (!body.done()) {
@@ -305,8 +306,8 @@ asio::awaitable<void> Tunnel::forward(ProxyRequest request) {
           }
           auto [failed, written] = co_await asio::async_write(
               tunnel->server_, asio::buffer(tunnel->input_.data(), *part), kAsValues);
-          tunnel->loop_->log.add_bytes(tunnel->number_, written, 0);
-          tunnel->set_deadline(tunnel->loop_->options.idle);
+          tunnel->loop_.log.add_bytes(tunnel->number_, written, 0);
+          tunnel->set_deadline(tunnel->loop_.options.idle);
           if (failed) {
             co_return;
           }
@@ -323,20 +324,20 @@ asio::awaitable<void> Tunnel::forward(ProxyRequest request) {
 
 asio::awaitable<void> Tunnel::relay() {
   relaying_ = true;
-  set_deadline(loop_->options.idle);
+  set_deadline(loop_.options.idle);
   const auto self = shared_from_this();
   if (!input_.empty()) {
     auto [error, count] = co_await asio::async_write(server_, asio::buffer(input_), kAsValues);
-    loop_->log.add_bytes(number_, count, 0);
+    loop_.log.add_bytes(number_, count, 0);
     if (error) {
       co_return;
     }
     input_.clear();
   }
   // Whichever side ends first is passed on as an end of its direction only.
-  asio::steady_timer both(loop_->io, asio::steady_timer::time_point::max());
+  asio::steady_timer both(loop_.io, asio::steady_timer::time_point::max());
   bool up_done = false;
-  asio::co_spawn(loop_->io, pump(client_, server_, true),
+  asio::co_spawn(loop_.io, pump(client_, server_, true),
                  [self, &both, &up_done](const std::exception_ptr&) {
                    up_done = true;
                    both.cancel();
@@ -356,8 +357,8 @@ asio::awaitable<void> Tunnel::pump(tcp::socket& from, tcp::socket& to, bool up) 
     }
     auto [failed, written] =
         co_await asio::async_write(to, asio::buffer(buffer.data(), count), kAsValues);
-    loop_->log.add_bytes(number_, up ? written : 0, up ? 0 : written);
-    set_deadline(loop_->options.idle);
+    loop_.log.add_bytes(number_, up ? written : 0, up ? 0 : written);
+    set_deadline(loop_.options.idle);
     if (failed) {
       close();
       co_return;

@@ -26,7 +26,7 @@ struct Reached {
 
 class Tunnel : public std::enable_shared_from_this<Tunnel> {
  public:
-  Tunnel(std::shared_ptr<Loop> loop, tcp::socket client);
+  Tunnel(Loop& loop, tcp::socket client);
   ~Tunnel();
   Tunnel(const Tunnel&) = delete;
   Tunnel& operator=(const Tunnel&) = delete;
@@ -52,7 +52,7 @@ class Tunnel : public std::enable_shared_from_this<Tunnel> {
   void watch();
   void close() noexcept;
 
-  std::shared_ptr<Loop> loop_;
+  Loop& loop_;
   tcp::socket client_;
   tcp::socket server_;
   asio::steady_timer timer_;

@@ -58,13 +58,17 @@ struct Place {
 enum class SurveyScope {
   Full,        ///< fit for every plan
   MountsOnly,  ///< leaves out the siblings of secrets, which only plans without mounts need
+  Roots,  ///< leaves out the repositories below writable roots as well: fit for questions about
+          ///< the roots, and for no wall
 };
 
 /// Looks at the machine for one policy and workspace.
 ///
 /// Errors: NotFound (no such workspace), InvalidArgument (it is "/", not a directory, or holds
 /// bawn's own state).
-/// Blocking: file reads and one look per secret, below a millisecond; Full reads more directories.
+/// Blocking: file reads and one look per secret, below a millisecond; all but Roots read the
+/// directories of writable roots, which takes up to 0.1 s of this thread where there are thousands
+/// of them; Full reads more.
 [[nodiscard]] Result<Place> survey(const Policy& policy, const std::string& workspace,
                                    const std::string& session_dir,
                                    SurveyScope scope = SurveyScope::Full);

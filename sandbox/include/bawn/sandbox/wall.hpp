@@ -41,6 +41,12 @@ struct Wall {
 /// Errors: as survey() and plan_session(). Blocking: file reads only.
 [[nodiscard]] Result<SessionPlan> forecast_wall(const WallRequest& request);
 
+/// Whether a wall can be built: the workspace's canonical path. Unlike forecast_wall() it does not
+/// search the workspace for repositories, by which no plan fails and which takes up to 0.1 s.
+///
+/// Errors and blocking otherwise: as forecast_wall().
+[[nodiscard]] Result<std::string> check_wall(const WallRequest& request);
+
 /// Builds the wall. The first plan trusts a cheap look at the kernel; if the warden cannot keep it,
 /// the features are probed for real and a second plan decides. A required guarantee that is lost on
 /// the way is an error, never a weaker session.
