@@ -27,8 +27,17 @@ function(bawn_program target)
   install(TARGETS ${target} DESTINATION ${arg_DESTINATION} COMPONENT programs)
 endfunction()
 
-# One list that comes late stops ctest as a whole; a busy machine or a sanitizer makes it late.
-set(BAWN_DISCOVERY_TIMEOUT 60)
+# bawn_discover_tests(<target> <variant> PROPERTIES <property> <value> ..): all of the program's tests, named
+# target.[variant.]test. One list that comes late stops ctest as a whole: a busy machine or a sanitizer makes it late.
+function(bawn_discover_tests target variant)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" PROPERTIES)  # keeps lists among the values whole
+  set(prefix "${target}.")
+  if(variant)
+    string(APPEND prefix "${variant}.")
+  endif()
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${prefix}"
+    PROPERTIES ${arg_PROPERTIES})
+endfunction()
 
 # bawn_test(<name> SOURCES .. [LIBRARIES ..] [LABELS ..] [TIMEOUT seconds] [ENVIRONMENT ..] [FIXTURES ..] [ALONE])
 # ALONE: while no other test runs, since it changes what belongs to the whole machine.
@@ -56,6 +65,5 @@ function(bawn_test name)
   if(arg_FIXTURES)
     list(APPEND properties FIXTURES_REQUIRED "${arg_FIXTURES}")
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT ${BAWN_DISCOVERY_TIMEOUT} TEST_PREFIX "${name}."
-    PROPERTIES ${properties})
+  bawn_discover_tests(${name} "" PROPERTIES ${properties})
 endfunction()

@@ -85,10 +85,11 @@ StateSeal::StateSeal() {
 }
 
 std::string StateSeal::seal(const StateTicket& ticket, std::string_view bound) const {
+  // Of one width, so that answers with a state have one length.
   const auto expires =
-      std::chrono::duration_cast<std::chrono::milliseconds>(ticket.expires.time_since_epoch());
+      std::chrono::duration_cast<std::chrono::milliseconds>(ticket.expires - born_);
   const std::string payload =
-      fmt::format("v1.{}.{}.{}", ticket.call, ticket.round, expires.count());
+      fmt::format("v1.{}.{}.{:012}", ticket.call, ticket.round, expires.count());
   return payload + "." + hmac_sha256_hex(key_, payload + "\n" + std::string(bound));
 }
 
@@ -110,10 +111,10 @@ std::optional<StateTicket> StateSeal::open(std::string_view state, std::string_v
   if (!call || !round || !expires) {
     return std::nullopt;
   }
-  return StateTicket{.call = *call,
-                     .round = *round,
-                     .expires = std::chrono::steady_clock::time_point(
-                         std::chrono::milliseconds(static_cast<std::int64_t>(*expires)))};
+  return StateTicket{
+      .call = *call,
+      .round = *round,
+      .expires = born_ + std::chrono::milliseconds(static_cast<std::int64_t>(*expires))};
 }
 
 }  // namespace bawn::mcp

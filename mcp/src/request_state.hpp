@@ -45,6 +45,9 @@ class StateSeal {
 
  private:
   std::string key_;
+  /// Times are told from here on: the clock's own zero is the machine's start, which is nobody's
+  /// business.
+  std::chrono::steady_clock::time_point born_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace bawn::mcp

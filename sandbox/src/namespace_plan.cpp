@@ -185,6 +185,9 @@ std::vector<std::string> roots_in_shadow(const Place& place) {
 
 void add_private_directories(MountList& steps, const Policy& policy, const Place& place) {
   const auto has = [&](const char* path) { return contains(place.shared_directories, path); };
+  if (has("/dev")) {
+    steps.add(Kind::Devices, "", "/dev", "mode=1777,size=512m");
+  }
   if (has("/run")) {
     steps.add(Kind::Tmpfs, "tmpfs", "/run", "mode=0755,size=16m");
   }
@@ -209,9 +212,6 @@ void add_mounts(NamespacePlan& plan, const Policy& policy, const KernelFeatures&
   const std::string inside = session_directory_inside(place, true);
   if (!inside.empty()) {
     steps.add(Kind::BindWritable, place.session_dir + "/w", place.session_dir + "/w");
-  }
-  if (contains(place.shared_directories, "/dev")) {
-    steps.add(Kind::Devices, "", "/dev", "mode=1777,size=512m");
   }
   add_proc(steps, policy, features, place);
   add_masks(steps, place);

@@ -19,6 +19,10 @@ bool is_within_any(std::string_view path, const std::vector<std::string>& roots)
   return std::ranges::any_of(roots, [&](const std::string& root) { return is_within(path, root); });
 }
 
+bool is_kernels(std::string_view path) {
+  return is_within_any(path, {"/proc", "/sys", "/dev"}) && !is_within(path, "/dev/shm");
+}
+
 std::string parent_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == 0 || slash == std::string_view::npos ? "/" : std::string(path.substr(0, slash));

@@ -30,10 +30,9 @@ Result<> find_workspace(Place& place, const std::string& workspace) {
   if (place.workspace == "/") {
     return bad("the workspace must not be \"/\"; name the project's own directory");
   }
-  for (const char* root : {"/proc", "/sys", "/dev"}) {
-    if (is_within(place.workspace, root)) {
-      return bad(fmt::format("the workspace must not lie in {}", root));
-    }
+  if (is_kernels(place.workspace)) {
+    return bad(fmt::format("the workspace must not lie in /proc, /sys or /dev, as {} does",
+                           place.workspace));
   }
   return {};
 }
@@ -47,6 +46,12 @@ Result<> find_writable_roots(Place& place, const Policy& policy) {
       const std::string root = canonical(path);
       if (root == "/") {
         return bad("\"/\" cannot be a writable root");
+      }
+      if (is_kernels(root)) {
+        return bad(
+            fmt::format("the policy's write names {}: nothing in /proc, /sys and /dev is ever "
+                        "writable but /dev/shm",
+                        path));
       }
       if (!root.empty() && !contains(place.writable_roots, root)) {
         place.writable_roots.push_back(root);

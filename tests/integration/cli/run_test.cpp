@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -86,6 +88,30 @@ TEST(BawnRunTest, BawnsOwnStateIsOutOfReachWhereItsDirectoryIsWritable) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(std::filesystem::exists(base.path() / "control"));
   EXPECT_TRUE(std::filesystem::is_empty(records));
+}
+
+/// The session's own shared memory lies over the host's: what is writable in it must come back.
+TEST(BawnRunTest, SharedMemoryIsTheHostsWhereThePolicyNamesIt) {
+  if (::access("/dev/shm", W_OK) != 0) {
+    GTEST_SKIP() << "/dev/shm cannot be written here";
+  }
+  const TempDir shared("/dev/shm");
+  const TempDir workspace;
+  const TempDir elsewhere;
+  const auto policy = elsewhere.write("policy.json", R"({"extends":"workspace-write","write":[")" +
+                                                         shared.path().string() + "\"]}");
+  const std::string file = shared.path().string() + "/written";
+  const std::string beside = shared.path().string() + "-beside";
+  const std::string text = "echo x >" + beside + "; echo x >" + file;
+  for (const auto& run :
+       {run_in(workspace, text, {"--policy", policy.string()}), run_in(shared, text)}) {
+    const auto result = run_program(run);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(std::filesystem::remove(file));
+  }
+  const bool leaked = std::filesystem::remove(beside);
+  BAWN_REQUIRE("user-namespaces");  // without them shared memory is the host's for everybody
+  EXPECT_FALSE(leaked) << "what the policy does not name stays the session's own";
 }
 
 TEST(BawnRunTest, EndsACommandThatOutlivesItsTimeout) {

@@ -97,7 +97,10 @@ class FakeAgents {
     };
     return make_file_agent(std::make_shared<FilePool>(std::move(start), true));
   }
-  [[nodiscard]] long count(Op op) const { return std::ranges::count(asked_, op); }
+  [[nodiscard]] long count(Op op) const {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::count(asked_, op);
+  }
 
  private:
   void serve(int stream) {
@@ -111,12 +114,16 @@ class FakeAgents {
                                   static_cast<ssize_t>(payload.size())) {
         return;
       }
-      asked_.push_back(static_cast<Op>(header.type));
-      const Deed deed = script_(asked_.back(), payload);
+      const Deed deed = do_next(static_cast<Op>(header.type), payload);
       if (deed.dies || !answer(stream, header.id, deed)) {
         return;
       }
     }
+  }
+  Deed do_next(Op op, std::string_view payload) {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(op);
+    return script_(op, payload);
   }
   static bool answer(int stream, std::uint32_t id, const Deed& deed) {
     wire::Writer failure;
@@ -139,7 +146,8 @@ class FakeAgents {
   }
 
   Script script_;
-  std::vector<Op> asked_;  ///< one agent works at a time
+  mutable std::mutex mutex_;  ///< one agent works at a time; the next is another thread
+  std::vector<Op> asked_;
   std::vector<std::thread> threads_;
 };
 

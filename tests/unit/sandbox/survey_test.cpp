@@ -160,10 +160,26 @@ TEST_F(Survey, RefusesWorkspacesThatCannotBeWalledIn) {
     return place ? std::string("accepted") : place.error().message();
   };
   EXPECT_THAT(refusal("/"), HasSubstr("must not be \"/\""));
-  EXPECT_THAT(refusal("/proc/self"), HasSubstr("must not lie in /proc"));
+  for (const char* path : {"/proc/self", "/sys/kernel", "/dev", "/dev/shm/../pts"}) {
+    EXPECT_THAT(refusal(path), HasSubstr("must not lie in /proc, /sys or /dev")) << path;
+  }
   EXPECT_THAT(refusal(directory.write("file", "").string()), HasSubstr("not a directory"));
   EXPECT_THAT(refusal((home / "absent").string()), HasSubstr("No such file"));
   EXPECT_THAT(refusal(state.string()), HasSubstr("bawn's own"));
+}
+
+TEST_F(Survey, RefusesAWritableRootThatIsTheKernels) {
+  for (const char* path : {"/proc", "/proc/self", "/sys/kernel", "/dev"}) {
+    policy.write = {path};
+    const auto place = look();
+    ASSERT_FALSE(place) << path;
+    EXPECT_THAT(place.error().message(),
+                HasSubstr(std::string("the policy's write names ") + path));
+  }
+  policy.write = {"/dev/shm", "/proc/is-not-there"};
+  const auto place = look();
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->writable_roots, Contains(fs::canonical("/dev/shm").string()));
 }
 
 TEST_F(Survey, RefusesAWritableRootThatWouldHoldBawnsStateOrSession) {

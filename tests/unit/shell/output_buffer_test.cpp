@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -47,6 +48,23 @@ TEST(OutputBuffer, ReadsEveryOffsetOfALongOutput) {
   }
   EXPECT_EQ(buffer.read(0, all.size()), all);
   EXPECT_TRUE(std::filesystem::is_empty(dir.path())) << "the file has no name";
+}
+
+TEST(OutputBuffer, CountsLinesInPiecesOfEveryLength) {
+  OutputBuffer buffer(1024, 0, "");
+  std::uint64_t newlines = 0;
+  for (std::size_t length = 0; length < 700; ++length) {
+    std::string piece(length, 'x');
+    for (std::size_t at = length % 7; at < length; at += 1 + length % 5) {
+      piece[at] = '\n';
+      ++newlines;
+    }
+    buffer.append(piece);
+    ASSERT_EQ(buffer.newlines(), newlines) << length;
+  }
+  const std::size_t many = 64 * 256 * 3 + 5;  // more than one byte can count
+  buffer.append(std::string(many, '\n'));
+  EXPECT_EQ(buffer.newlines(), newlines + many);
 }
 
 TEST(OutputBuffer, StopsAtTheDiskCapAndKeepsTheTail) {
