@@ -28,15 +28,24 @@ function(bawn_program target)
 endfunction()
 
 # bawn_discover_tests(<target> <variant> PROPERTIES <property> <value> ..): all of the program's tests, named
-# target.[variant.]test. One list that comes late stops ctest as a whole: a busy machine or a sanitizer makes it late.
+# target.[variant.]test. Their properties come from a file of our own: gtest_discover_tests takes a value that is a
+# list apart, and the rest of it for another property (CMake 3.25).
 function(bawn_discover_tests target variant)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" PROPERTIES)  # keeps lists among the values whole
-  set(prefix "${target}.")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" PROPERTIES)
+  set(name ${target})
   if(variant)
-    string(APPEND prefix "${variant}.")
+    string(APPEND name ".${variant}")
   endif()
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${prefix}"
-    PROPERTIES ${arg_PROPERTIES})
+  # One list that comes late stops ctest as a whole: a busy machine or a sanitizer makes it late.
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}."
+    TEST_LIST ${name}.tests)
+  set(words "")
+  foreach(word IN LISTS arg_PROPERTIES)
+    string(APPEND words " [==[${word}]==]")
+  endforeach()
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}.properties.cmake)
+  file(GENERATE OUTPUT ${file} CONTENT "set_tests_properties(\${${name}.tests} PROPERTIES${words})\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()
 
 # bawn_test(<name> SOURCES .. [LIBRARIES ..] [LABELS ..] [TIMEOUT seconds] [ENVIRONMENT ..] [FIXTURES ..] [ALONE])
@@ -50,8 +59,7 @@ function(bawn_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} bawn_test_support bawn_warnings
     GTest::gmock_main)
-  # Only what is set: an empty value would be dropped and the next word taken for it. ctest splits
-  # properties at semicolons, so lists are passed with the separator escaped.
+  # A list among the values has its separator escaped.
   set(properties TIMEOUT ${arg_TIMEOUT})
   foreach(name_of_list LABELS ENVIRONMENT)
     if(arg_${name_of_list})

@@ -28,7 +28,7 @@ const std::string* private_directory(const Place& place, std::string_view path) 
 
 Verdict explain_write(const Place& place, std::string_view path) {
   if (const std::string* own = private_directory(place, path)) {
-    if (*own == "/run" || *own == "/dev") {
+    if (*own == "/run" || belongs_to_kernel(path)) {
       return {false, fmt::format("{} is private to the session and read-only", *own)};
     }
     return {true, fmt::format("{} is private to the session: the host's is not touched", *own)};

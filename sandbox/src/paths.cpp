@@ -19,7 +19,7 @@ bool is_within_any(std::string_view path, const std::vector<std::string>& roots)
   return std::ranges::any_of(roots, [&](const std::string& root) { return is_within(path, root); });
 }
 
-bool is_kernels(std::string_view path) {
+bool belongs_to_kernel(std::string_view path) {
   return is_within_any(path, {"/proc", "/sys", "/dev"}) && !is_within(path, "/dev/shm");
 }
 

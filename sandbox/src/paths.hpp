@@ -18,9 +18,9 @@ namespace bawn::sandbox {
 /// True when one of `roots` is `path` or above it.
 [[nodiscard]] bool is_within_any(std::string_view path, const std::vector<std::string>& roots);
 
-/// True in /proc, /sys and /dev, which a session gets as the kernel's own and never to write.
-/// Shared memory, /dev/shm and what lies below it, is a file system like others.
-[[nodiscard]] bool is_kernels(std::string_view path);
+/// True in /proc, /sys and /dev, where no workspace and no writable root can lie. Shared memory,
+/// /dev/shm and what lies below it, is a file system like others.
+[[nodiscard]] bool belongs_to_kernel(std::string_view path);
 
 /// "/a/b" of "/a/b/c"; "/" of "/a" and of "/".
 [[nodiscard]] std::string parent_of(std::string_view path);

@@ -84,7 +84,7 @@ class Widener {
     if (const std::string* name = holder_of(found, place_.existing_protected)) {
       return add_protected(*name);
     }
-    if (found == "/" || is_kernels(found)) {
+    if (found == "/" || belongs_to_kernel(found)) {
       return bad(fmt::format("{} is never writable", plain_or_quoted(path)));
     }
     if (is_within_any(found, place_.existing_secrets)) {

@@ -30,9 +30,11 @@ Result<> find_workspace(Place& place, const std::string& workspace) {
   if (place.workspace == "/") {
     return bad("the workspace must not be \"/\"; name the project's own directory");
   }
-  if (is_kernels(place.workspace)) {
-    return bad(fmt::format("the workspace must not lie in /proc, /sys or /dev, as {} does",
-                           place.workspace));
+  if (belongs_to_kernel(place.workspace)) {
+    return bad(
+        fmt::format("the workspace must not lie in /proc, /sys or /dev, as {} does; only "
+                    "/dev/shm there may hold one",
+                    place.workspace));
   }
   return {};
 }
@@ -47,11 +49,11 @@ Result<> find_writable_roots(Place& place, const Policy& policy) {
       if (root == "/") {
         return bad("\"/\" cannot be a writable root");
       }
-      if (is_kernels(root)) {
+      if (belongs_to_kernel(root)) {
         return bad(
-            fmt::format("the policy's write names {}: nothing in /proc, /sys and /dev is ever "
-                        "writable but /dev/shm",
-                        path));
+            fmt::format("the policy's write names {}{}: in /proc, /sys and /dev nothing can be a "
+                        "writable root but /dev/shm and what lies below it",
+                        path, root == path ? "" : fmt::format(", which leads to {}", root)));
       }
       if (!root.empty() && !contains(place.writable_roots, root)) {
         place.writable_roots.push_back(root);

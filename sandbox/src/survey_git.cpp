@@ -15,7 +15,7 @@ bool must_stay_closed(const Place& place, const std::string& directory) {
   const auto overlaps = [&](const std::string& path) {
     return !path.empty() && (is_within(path, directory) || is_within(directory, path));
   };
-  return directory == "/" || is_within_any(directory, {"/proc", "/sys", "/dev", "/run"}) ||
+  return directory == "/" || belongs_to_kernel(directory) || is_within(directory, "/run") ||
          overlaps(place.session_dir) || std::ranges::any_of(own_secrets(), overlaps) ||
          std::ranges::any_of(place.existing_secrets, overlaps);
 }

@@ -39,8 +39,8 @@ std::vector<std::string> targets_in(const std::string& directory) {
 bool can_be_hidden(const Place& place, const std::string& target) {
   return !target.empty() && kind_of(target) == FileKind::Regular && parent_of(target) != "/" &&
          !is_within_any(target, {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
-                                 "/nix", "/gnu", "/proc", "/sys", "/dev"}) &&
-         !is_within_any(target, place.existing_secrets) &&
+                                 "/nix", "/gnu"}) &&
+         !belongs_to_kernel(target) && !is_within_any(target, place.existing_secrets) &&
          (place.caller_uid == 0 || ::access(target.c_str(), R_OK) == 0);
 }
 

@@ -92,19 +92,19 @@ std::vector<std::string> entries_of(const std::string& directory) {
   return names;
 }
 
-void collect_siblings(Place& place, const std::string& directory,
-                      const std::vector<std::string>& hidden) {
-  for (const std::string& path : entries_of(directory)) {
-    if (contains(hidden, path)) {
-      continue;
-    }
-    const bool leads_to_secret = std::ranges::any_of(
-        hidden, [&](const std::string& secret) { return is_below(secret, path); });
-    if (leads_to_secret) {
-      collect_siblings(place, path, hidden);
-    } else {
-      place.readable_without_secrets.push_back(path);
-    }
+/// A path, or what lies below it and is not hidden.
+void collect(Place& place, const std::string& path, const std::vector<std::string>& hidden) {
+  if (contains(hidden, path)) {
+    return;
+  }
+  const bool leads_to_secret = std::ranges::any_of(
+      hidden, [&](const std::string& secret) { return is_below(secret, path); });
+  if (!leads_to_secret) {
+    place.readable_without_secrets.push_back(path);
+    return;
+  }
+  for (const std::string& entry : entries_of(path)) {
+    collect(place, entry, hidden);
   }
 }
 
@@ -175,7 +175,11 @@ void find_siblings(Place& place) {
   if (!place.session_dir.empty()) {
     hidden.push_back(session_store(place.session_dir));
   }
-  collect_siblings(place, "/", hidden);
+  collect(place, "/", hidden);
+  if (is_within(place.workspace, "/dev")) {  // in shared memory
+    std::erase(hidden, "/dev");
+    collect(place, place.workspace, hidden);
+  }
 }
 
 }  // namespace bawn::sandbox

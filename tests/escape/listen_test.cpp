@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,11 @@ struct Way {
   int type;
   const char* code;  ///< makes the socket `s`
 };
+
+// For the names that ctest lists.
+void PrintTo(const Way& one, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << one.name;
+}
 
 constexpr Way kWays[] = {
     {"N15_ListenOnAPort", SOCK_STREAM, "s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()"},

@@ -30,32 +30,29 @@ using tcp = asio::ip::tcp;
 /// No exception for an error: `auto [error, n] = co_await …(kAsValues)`.
 inline constexpr auto kAsValues = asio::as_tuple(asio::use_awaitable);
 
+struct Loop;
+
 /// The way back to a loop for threads that may outlive it.
 class Doorway {
  public:
-  explicit Doorway(asio::io_context& io) : io_(&io) {}
+  explicit Doorway(Loop& loop) : loop_(&loop) {}
 
-  /// Runs `work` on the network thread; drops it when the loop has ended. Any thread.
+  /// Calls `work(loop)` on the network thread; drops it when the loop has ended. Any thread.
   template <class Work>
-  void post(Work work) {
-    const std::lock_guard lock(mutex_);
-    if (io_ != nullptr) {
-      asio::post(*io_, std::move(work));
-    }
-  }
+  void post(Work work);
   void close() {
     const std::lock_guard lock(mutex_);
-    io_ = nullptr;
+    loop_ = nullptr;
   }
 
  private:
   std::mutex mutex_;
-  asio::io_context* io_;
+  Loop* loop_;
 };
 
 /// Belongs to the session's Egress, and ends after its network thread. Whatever waits in `io` then
 /// (listeners, tunnels, calls) is destroyed with it: it refers to the loop and must not own it, or
-/// neither would ever go. All members but `log` and `door` are for the network thread only.
+/// neither would ever go. All members but `log`, `door` and `io` are for the network thread only.
 struct Loop {
   Loop(HostRules host_rules, Egress::Options egress_options)
       : rules(std::move(host_rules)),
@@ -75,8 +72,16 @@ struct Loop {
   bool expected_only = false;
   std::set<std::uint16_t> expected;
   asio::io_context io{1};  ///< behind what its coroutines use, so that it goes first
-  std::shared_ptr<Doorway> door = std::make_shared<Doorway>(io);
+  std::shared_ptr<Doorway> door = std::make_shared<Doorway>(*this);
 };
+
+template <class Work>
+void Doorway::post(Work work) {
+  const std::lock_guard lock(mutex_);
+  if (loop_ != nullptr) {
+    asio::post(loop_->io, [&loop = *loop_, work = std::move(work)]() mutable { work(loop); });
+  }
+}
 
 /// Resolves a name on a thread of its own. Errors: NotFound, ResourceExhausted, DeadlineExceeded.
 asio::awaitable<Result<std::vector<Address>>> resolve(Loop& loop, std::string host);

@@ -81,17 +81,17 @@ asio::awaitable<Result<std::vector<Address>>> resolve(Loop& loop, std::string ho
   }
   const auto pending = std::make_shared<Pending>(loop.io);
   // The thread may outlive the loop: it owns nothing of it, and comes back by its door only.
-  auto started = os::start_library_thread([&loop, door = loop.door, ask = loop.options.resolve,
-                                           waiting = std::weak_ptr(pending), host] {
-    Answer answer = ask ? ask(host) : ask_system(host);
-    door->post([&loop, waiting, answer = std::move(answer)]() mutable {
-      --loop.resolving;
-      if (const auto there = waiting.lock()) {
-        there->answer = std::move(answer);
-        there->done.cancel();
-      }
-    });
-  });
+  auto started = os::start_library_thread(
+      [door = loop.door, ask = loop.options.resolve, waiting = std::weak_ptr(pending), host] {
+        Answer answer = ask ? ask(host) : ask_system(host);
+        door->post([waiting, answer = std::move(answer)](Loop& alive) mutable {
+          --alive.resolving;
+          if (const auto there = waiting.lock()) {
+            there->answer = std::move(answer);
+            there->done.cancel();
+          }
+        });
+      });
   if (!started) {
     co_return std::unexpected(std::move(started).error());
   }

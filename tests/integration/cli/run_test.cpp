@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 
 namespace bawn::test {
 namespace {
@@ -109,9 +110,8 @@ TEST(BawnRunTest, SharedMemoryIsTheHostsWhereThePolicyNamesIt) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_TRUE(std::filesystem::remove(file));
   }
-  const bool leaked = std::filesystem::remove(beside);
-  BAWN_REQUIRE("user-namespaces");  // without them shared memory is the host's for everybody
-  EXPECT_FALSE(leaked) << "what the policy does not name stays the session's own";
+  EXPECT_FALSE(std::filesystem::remove(beside))
+      << "what the policy does not name is the session's own, or closed";
 }
 
 TEST(BawnRunTest, EndsACommandThatOutlivesItsTimeout) {
@@ -240,6 +240,11 @@ struct Refusal {
   std::vector<std::string> arguments;
   const char* says;
 };
+
+// For the names that ctest lists.
+void PrintTo(const Refusal& one, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << one.name;
+}
 
 class ARefusedRun : public ::testing::TestWithParam<Refusal> {};
 

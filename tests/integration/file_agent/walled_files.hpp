@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <string>
 
 namespace bawn::test {
@@ -27,6 +28,12 @@ struct WallMode {
   bool best_effort;
   bool agent_holds;  ///< no layer holds paths
 };
+
+// For the names that ctest lists.
+inline void PrintTo(const WallMode& one,
+                    std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << one.name;
+}
 
 inline const WallMode kAllLayers{"AllLayers", "workspace-write", "", false, false};
 inline const WallMode kLandlock{"Landlock", "workspace-write", "namespaces", true, false};

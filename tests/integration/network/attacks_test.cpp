@@ -78,6 +78,19 @@ TEST_P(NetworkAttack, N01DirectConnectionPastTheProxy) {
   }
 }
 
+/// A connect(2) that the supervisor answers later than the session's end, or never.
+TEST_P(NetworkAttack, AConnectionThatIsNeverMadeHoldsUpNoEnd) {
+  REQUIRE_AND_SERVE();
+  const std::string text =
+      "timeout -s KILL 1 " +
+      python(
+          "l = socket.create_server((\"127.0.0.1\", 0), backlog=0)\n"
+          "    all = [socket.create_connection(l.getsockname()) for _ in range(9)]") +
+      "; echo $?";
+  ASSERT_EQ(net_.outside(text).out, "137\n") << "the control: the queue is full and it waits";
+  EXPECT_EQ(net_.run(text, {"files.test"}).result.out, "137\n");
+}
+
 TEST_P(NetworkAttack, N02DirectConnectionToAMappedAddress) {
   REQUIRE_AND_SERVE();
   const std::string code = fmt::format(

@@ -8,6 +8,7 @@
 #include "support/temp_dir.hpp"
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct WallMode {
   unsigned uid;
   const char* features_off;
 };
+
+// For the names that ctest lists.
+inline void PrintTo(const WallMode& one,
+                    std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << one.name;
+}
+
 [[nodiscard]] std::vector<WallMode> wall_modes();
 
 /// python3's file server on 127.0.0.1, at a port of its own choice.

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -30,6 +31,11 @@ struct Shape {
   const char* plan;
   bool forked;
 };
+
+// For the names that ctest lists.
+void PrintTo(const Shape& one, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << one.name;
+}
 
 class WallLifetimeTest : public testing::TestWithParam<Shape> {
  protected:

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <ostream>
+
 namespace bawn::files {
 namespace {
 
@@ -55,6 +57,11 @@ struct Case {
   const char* wanted;
   const char* reason;
 };
+
+// For the names that ctest lists.
+void PrintTo(const Case& one, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << one.reason;
+}
 
 class NearMissReason : public testing::TestWithParam<Case> {};
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 namespace bawn::mcp::test {
 namespace {
 
@@ -34,6 +36,11 @@ struct HeaderRule {
   int status;
   int code;
 };
+
+// For the names that ctest lists.
+void PrintTo(const HeaderRule& one, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << one.name;
+}
 
 class HttpHeaderRules : public ::testing::TestWithParam<HeaderRule> {};
 

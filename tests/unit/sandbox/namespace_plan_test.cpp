@@ -146,6 +146,19 @@ TEST(NamespacePlan, AWorkspaceInTmpIsHeldWithItsMasksAndAttachedAgain) {
   EXPECT_LT(position(plan, Kind::Tmpfs, "/tmp"), position(plan, Kind::BindHeld, "/tmp/w"));
 }
 
+TEST(NamespacePlan, ARootInSharedMemoryIsHeldBeforeThePrivateDevicesCoverIt) {
+  Place place = place_for(policy_named("workspace-write"));
+  place.writable_roots.emplace_back("/dev/shm/w");
+  const NamespacePlan plan = plan_for("workspace-write", place);
+  const std::size_t hold = position(plan, Kind::HoldPath, "0");
+  ASSERT_LT(hold, plan.mounts.size());
+  EXPECT_EQ(plan.mounts[hold].source, "/dev/shm/w");
+  const std::size_t devices = position(plan, Kind::Devices, "/dev");
+  ASSERT_LT(devices, plan.mounts.size());
+  EXPECT_LT(hold, devices);
+  EXPECT_LT(devices, position(plan, Kind::BindHeld, "/dev/shm/w"));
+}
+
 TEST(NamespacePlan, HeldNumbersCountUpInTheOrderOfTheSteps) {
   Place place = place_for(policy_named("open-net"));
   place.workspace = "/tmp/w";

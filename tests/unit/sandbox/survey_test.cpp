@@ -1,6 +1,7 @@
 #include "bawn/os/unique_fd.hpp"
 #include "bawn/sandbox/own_state.hpp"
 #include "bawn/sandbox/plan.hpp"
+#include "bawn/sandbox/wall.hpp"
 #include "bawn/sandbox/widen.hpp"
 #include "samples.hpp"
 #include "support/requirements.hpp"
@@ -114,6 +115,52 @@ TEST_F(Survey, ListsSiblingsOfSecretsAndNeverTheSecrets) {
   EXPECT_THAT(place->readable_without_secrets, Not(Contains((home / ".ssh").string())));
   EXPECT_THAT(place->readable_without_secrets, Not(Contains(home.string())));
   EXPECT_THAT(place->readable_without_secrets, Not(Contains("/dev")));
+}
+
+TEST_F(Survey, SharedMemoryHoldsWorkspacesAndSecretsLikeOtherPlaces) {
+  if (::access("/dev/shm", W_OK) != 0) {
+    GTEST_SKIP() << "/dev/shm cannot be written here";
+  }
+  const test::TempDir shared("/dev/shm");
+  const std::string key = shared.write("key", "x");
+  fs::create_directories(home / ".ssh");
+  fs::create_symlink(key, home / ".ssh/id_ed25519");
+  const fs::path project = shared.path() / "project";
+  fs::create_directory(project);
+  const auto place = survey(policy, project.string(), {});
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->existing_secrets, Contains(key));
+  EXPECT_THAT(place->readable_without_secrets, Contains(project.string()));
+  EXPECT_THAT(place->readable_without_secrets, Not(Contains(key)));
+}
+
+TEST_F(Survey, RootsAloneAreThoseOfAWholeSurveyWithoutWhatIsProtectedBelow) {
+  fs::create_directories(workspace / "deep/.git/hooks");
+  directory.write("home/project/deep/.git/HEAD", "ref: refs/heads/main\n");
+  const auto whole = survey(policy, workspace.string(), {});
+  const auto roots = survey(policy, workspace.string(), {}, SurveyScope::Roots);
+  ASSERT_TRUE(whole && roots);
+  EXPECT_EQ(roots->workspace, whole->workspace);
+  EXPECT_EQ(roots->writable_roots, whole->writable_roots);
+  EXPECT_THAT(whole->existing_protected, Contains((workspace / "deep/.git/hooks").string()));
+  EXPECT_THAT(roots->existing_protected, Not(Contains((workspace / "deep/.git/hooks").string())));
+  EXPECT_FALSE(roots->has_siblings);
+}
+
+TEST_F(Survey, ACheckOfTheWallGivesTheWorkspaceAndRefusesAsTheForecastDoes) {
+  const auto request = [&](const std::string& path) {
+    return WallRequest{.policy = policy, .workspace = path, .session_dir = {}, .warden = {}};
+  };
+  const auto checked = check_wall(request(workspace.string() + "/../project"));
+  ASSERT_TRUE(checked) << checked.error().message();
+  EXPECT_EQ(*checked, workspace.string());
+  for (const std::string& path :
+       {std::string("/"), std::string("/proc"), state.string(), (home / "absent").string()}) {
+    const auto refused = check_wall(request(path));
+    const auto forecast = forecast_wall(request(path));
+    ASSERT_TRUE(!refused && !forecast) << path;
+    EXPECT_EQ(refused.error().message(), forecast.error().message());
+  }
 }
 
 TEST_F(Survey, LeavesSiblingsOutWhenMountsHideSecrets) {

@@ -65,10 +65,11 @@ enum class SurveyScope {
 /// Looks at the machine for one policy and workspace.
 ///
 /// Errors: NotFound (no such workspace), InvalidArgument (it is "/", not a directory, or holds
-/// bawn's own state).
-/// Blocking: file reads and one look per secret, below a millisecond; all but Roots read the
-/// directories of writable roots, which takes up to 0.1 s of this thread where there are thousands
-/// of them; Full reads more.
+/// bawn's own state; it or a root of the policy's `write` lies in /proc, /sys or /dev outside of
+/// /dev/shm).
+/// Blocking: file reads and one look per secret, below a millisecond; all but Roots list the
+/// directories in writable roots, with up to 0.1 s of CPU time where there are thousands of them;
+/// Full reads more.
 [[nodiscard]] Result<Place> survey(const Policy& policy, const std::string& workspace,
                                    const std::string& session_dir,
                                    SurveyScope scope = SurveyScope::Full);

@@ -41,8 +41,9 @@ struct Wall {
 /// Errors: as survey() and plan_session(). Blocking: file reads only.
 [[nodiscard]] Result<SessionPlan> forecast_wall(const WallRequest& request);
 
-/// Whether a wall can be built: the workspace's canonical path. Unlike forecast_wall() it does not
-/// search the workspace for repositories, by which no plan fails and which takes up to 0.1 s.
+/// Whether a wall can be built: the workspace's canonical path. Where mounts can be had it does not
+/// search the workspace for repositories as forecast_wall() does: no plan fails by them, and the
+/// search takes up to 0.1 s of CPU time.
 ///
 /// Errors and blocking otherwise: as forecast_wall().
 [[nodiscard]] Result<std::string> check_wall(const WallRequest& request);
