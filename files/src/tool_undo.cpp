@@ -92,6 +92,7 @@ class Reversal {
   /// The file itself: what a link leads to that was put there since is another one. A path that the
   /// change made a directory of, or whose directory it made a file, has none.
   Result<std::optional<LoadedFile>> now_at(const std::string& path) const {
+    BAWN_TRY(check_way(path));
     const auto status = place_.files->status(context_, path, sandbox::FileAgent::Links::Keep);
     if (std::ranges::any_of(made_, [&](const std::string& made) {
           return lies_below(path, made) ||
@@ -106,6 +107,22 @@ class Reversal {
                       shown_path(place_, path)));
     }
     return load_if_there(context_, place_, path, support_.options().max_text_file);
+  }
+
+  /// A changed file's path had no links in it: one that is there now leads to somebody else's file.
+  Result<> check_way(const std::string& path) const {
+    for (auto at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+      const std::string directory = path.substr(0, at);
+      const auto status =
+          place_.files->status(context_, directory, sandbox::FileAgent::Links::Keep);
+      if (status && status->type == sandbox::FileType::Symlink) {
+        return contract::fail(
+            ErrorCode::Busy,
+            fmt::format("{} is a symbolic link now and was a directory; remove it before undoing",
+                        shown_path(place_, directory)));
+      }
+    }
+    return {};
   }
 
   Result<> check(const UndoFile& file, const std::optional<LoadedFile>& now) const {

@@ -117,23 +117,19 @@ void add_masks(MountList& steps, const Place& place) {
 struct Held {
   int number;
   std::string target;
-  const char* kind;
 };
 
 class HeldTrees {
  public:
   explicit HeldTrees(MountList& steps) : steps_(steps) {}
-  void hold(const std::string& source, const std::string& target, const char* kind) {
+  void hold(const std::string& source, const std::string& target) {
     const int number = static_cast<int>(held_.size());
     steps_.add(Kind::HoldPath, source, fmt::format("{}", number));
-    held_.push_back({number, target, kind});
+    held_.push_back({number, target});
   }
   void attach() {
     for (const Held& tree : held_) {
-      if (std::string_view(tree.kind) == "file") {
-        steps_.add(Kind::MakeDirectory, "", parent_of(tree.target));
-      }
-      steps_.add(Kind::BindHeld, fmt::format("{}", tree.number), tree.target, tree.kind);
+      steps_.add(Kind::BindHeld, fmt::format("{}", tree.number), tree.target);
     }
   }
 
@@ -141,26 +137,6 @@ class HeldTrees {
   MountList& steps_;
   std::vector<Held> held_;
 };
-
-/// The session directory at its host path: two links into the place where it really is. What else
-/// lies around it (other sessions, bawn's state) stays hidden.
-void add_session_links(MountList& steps, const Place& place, const std::string& inside) {
-  const std::string* secret = secret_above_session(place);
-  const std::string cover = secret != nullptr ? *secret : session_store(place.session_dir);
-  const bool in_shadow = !is_reachable_inside(place, place.session_dir);
-  if (!in_shadow) {
-    steps.add(Kind::Tmpfs, "tmpfs", cover, "mode=0711,size=64k");
-  }
-  if (in_shadow || cover != place.session_dir) {
-    steps.add(Kind::MakeDirectory, "", place.session_dir);
-  }
-  for (const char* part : {"/r", "/w"}) {
-    steps.add(Kind::MakeSymlink, inside + part, place.session_dir + part);
-  }
-  if (!in_shadow) {
-    steps.add(Kind::RemountReadOnly, "", cover);
-  }
-}
 
 /// Outermost first, so that a held tree never covers one attached before it.
 std::vector<std::string> roots_in_shadow(const Place& place) {
@@ -181,6 +157,42 @@ std::vector<std::string> roots_in_shadow(const Place& place) {
     }
   }
   return outer;
+}
+
+/// In a private directory: the outermost one on the way to the session directory that leads to no
+/// root. Nobody can remove or rename it with a mount on it, as `rm -rf /tmp/*` would.
+std::string cover_in_shadow(const Place& place) {
+  std::vector<std::string> ways;
+  for (const std::string& directory : place.shared_directories) {
+    if (is_below(place.session_dir, directory)) {
+      ways = directories_between(directory, place.session_dir);
+    }
+  }
+  const std::vector<std::string> roots = roots_in_shadow(place);
+  const auto free = std::ranges::find_if(ways, [&](const std::string& way) {
+    return std::ranges::none_of(roots,
+                                [&](const std::string& root) { return is_within(root, way); });
+  });
+  return free != ways.end() ? *free : place.session_dir;
+}
+
+/// The session directory at its host path: two links into the place where it really is. What else
+/// lies around it (other sessions, bawn's state) stays hidden.
+void add_session_links(MountList& steps, const Place& place, const std::string& inside) {
+  const std::string* secret = secret_above_session(place);
+  std::string cover = secret != nullptr ? *secret : session_store(place.session_dir);
+  if (!is_reachable_inside(place, place.session_dir)) {
+    cover = cover_in_shadow(place);
+    steps.add(Kind::MakeDirectory, "", cover);
+  }
+  steps.add(Kind::Tmpfs, "tmpfs", cover, "mode=0711,size=64k");
+  if (cover != place.session_dir) {
+    steps.add(Kind::MakeDirectory, "", place.session_dir);
+  }
+  for (const char* part : {"/r", "/w"}) {
+    steps.add(Kind::MakeSymlink, inside + part, place.session_dir + part);
+  }
+  steps.add(Kind::RemountReadOnly, "", cover);
 }
 
 void add_private_directories(MountList& steps, const Policy& policy, const Place& place) {
@@ -218,14 +230,14 @@ void add_mounts(NamespacePlan& plan, const Policy& policy, const KernelFeatures&
 
   HeldTrees held(steps);
   for (const std::string& root : roots_in_shadow(place)) {
-    held.hold(root, root, "dir");
+    held.hold(root, root);
   }
   if (!inside.empty()) {
-    held.hold(place.session_dir + "/r", inside + "/r", "dir");
-    held.hold(place.session_dir + "/w", inside + "/w", "dir");
+    held.hold(place.session_dir + "/r", inside + "/r");
+    held.hold(place.session_dir + "/w", inside + "/w");
   }
   if (!place.resolver_file.empty() && policy.network == Network::Full) {
-    held.hold(place.resolver_file, place.resolver_file, "file");
+    held.hold(place.resolver_file, place.resolver_file);
   }
   add_private_directories(steps, policy, place);
   held.attach();

@@ -63,6 +63,35 @@ Result<> find_writable_roots(Place& place, const Policy& policy) {
   return {};
 }
 
+/// A link of another user in a directory that all may write to, like /tmp.
+bool is_anybodys(const Place& place, const std::string& link) {
+  struct stat status{};
+  struct stat around{};
+  return ::lstat(link.c_str(), &status) == 0 && status.st_uid != 0 &&
+         status.st_uid != place.caller_uid && ::stat(parent_of(link).c_str(), &around) == 0 &&
+         (around.st_mode & S_IWOTH) != 0;
+}
+
+/// Whoever may write where a link of a root lies decides what is writable in the next session.
+Result<> check_links(const Place& place, const Policy& policy) {
+  std::vector<std::string> roots = place.writable_roots;
+  roots.push_back(place.workspace);  // another policy may let it be written
+  for (const std::string& wanted : policy.write) {
+    for (const std::string& path : expand_home(wanted, {place.home})) {
+      for (const std::string& link : links_on_way(path)) {
+        if (is_within_any(link, roots) || is_anybodys(place, link)) {
+          return bad(
+              fmt::format("the policy's write names {}, which the link {} leads to {}: a "
+                          "command or another user could have made that link; name the "
+                          "directory itself",
+                          path, link, canonical(path)));
+        }
+      }
+    }
+  }
+  return {};
+}
+
 /// A mask over the state lets the session's own part of it through by a private /run; a writable
 /// root that covers or lies in it would bring back the rest, as would the lack of mounts.
 bool opens_state(const Policy& policy, const std::string& state, const std::string& root) {
@@ -149,6 +178,7 @@ Result<Place> survey(const Policy& policy, const std::string& workspace,
     return place;
   }
   BAWN_TRY(find_writable_roots(place, policy));
+  BAWN_TRY(check_links(place, policy));
   BAWN_TRY(find_secrets(place, policy));
   find_linked_secrets(place);
   BAWN_TRY(check_state(place, policy));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,38 @@ bool is_own_secret(const std::string& directory) {
 }
 
 }  // namespace
+
+std::vector<std::string> links_on_way(const std::string& path) {
+  constexpr std::size_t kMost = 40;  // as path_resolution(7) has it
+  std::vector<std::string> links;
+  std::string at;  // "" is "/"
+  std::string rest = path;
+  while (!rest.empty() && links.size() < kMost) {
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string name = rest.substr(0, slash);
+    rest.erase(0, slash + 1);
+    if (name.empty() || name == ".") {
+      continue;
+    }
+    if (name == "..") {
+      at.erase(std::min(at.rfind('/'), at.size()));
+      continue;
+    }
+    const std::string next = at + "/" + name;
+    char target[PATH_MAX];
+    const ssize_t size = ::readlink(next.c_str(), target, sizeof target);
+    if (size < 0) {
+      at = next;
+      continue;
+    }
+    links.push_back(next);
+    rest = std::string(target, static_cast<std::size_t>(size)) + "/" + rest;
+    if (rest.starts_with('/')) {
+      at.clear();
+    }
+  }
+  return links;
+}
 
 void find_linked_secrets(Place& place) {
   const std::vector<std::string> directories = place.secret_directories;

@@ -1,5 +1,6 @@
 #include "bawn/sandbox/own_state.hpp"
 #include "directory_stream.hpp"
+#include "git_directory.hpp"
 #include "paths.hpp"
 #include "survey.hpp"
 
@@ -176,9 +177,13 @@ void find_siblings(Place& place) {
     hidden.push_back(session_store(place.session_dir));
   }
   collect(place, "/", hidden);
-  if (is_within(place.workspace, "/dev")) {  // in shared memory
-    std::erase(hidden, "/dev");
-    collect(place, place.workspace, hidden);
+  std::erase(hidden, "/dev");
+  std::vector<std::string> read = common_directories(place.writable_roots);
+  read.push_back(place.workspace);
+  for (const std::string& path : read) {
+    if (is_within(path, "/dev/shm")) {
+      collect(place, path, hidden);
+    }
   }
 }
 

@@ -253,17 +253,33 @@ int hold(const Entry& entry) noexcept {
   return result_of(held[number]);
 }
 
+/// A mount point of the same kind as what is held.
+int make_mount_point(int tree, const char* path) noexcept {
+  struct stat status;
+  if (fstat(tree, &status) != 0) {
+    return errno;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    return make_directories(path);
+  }
+  char parent[4096];
+  const char* const slash = strrchr(path, '/');
+  const std::size_t length = slash != nullptr ? static_cast<std::size_t>(slash - path) : 0;
+  if (length >= sizeof parent) {
+    return ENAMETOOLONG;
+  }
+  memcpy(parent, path, length);
+  parent[length] = '\0';
+  const int errnum = make_directories(parent);
+  return errnum != 0 ? errnum : make_file(path);
+}
+
 int bind_held(const Entry& entry) noexcept {
   const int number = held_number(entry.source);
   if (number < 0 || held[number] <= 0) {
     return EINVAL;
   }
-  int errnum = 0;
-  if (strcmp(entry.data, "dir") == 0) {
-    errnum = make_directories(entry.target);
-  } else if (strcmp(entry.data, "file") == 0) {
-    errnum = make_file(entry.target);
-  }
+  const int errnum = make_mount_point(held[number], entry.target);
   return errnum != 0 ? errnum : attach(held[number], entry.target);
 }
 

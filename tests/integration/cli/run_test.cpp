@@ -114,6 +114,19 @@ TEST(BawnRunTest, SharedMemoryIsTheHostsWhereThePolicyNamesIt) {
       << "what the policy does not name is the session's own, or closed";
 }
 
+TEST(BawnRunTest, ASingleFileOfAPrivateDirectoryIsTheHosts) {
+  const TempDir workspace;
+  const TempDir elsewhere;
+  const std::string file = elsewhere.write("state.json", "old").string();
+  const auto policy =
+      elsewhere.write("policy.json", R"({"extends":"workspace-write","write":[")" + file + "\"]}");
+  const auto result =
+      run_program(run_in(workspace, "echo new >" + file + "; ls " + elsewhere.path().string(),
+                         {"--policy", policy.string()}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(read_file(file), "new\n");
+}
+
 TEST(BawnRunTest, EndsACommandThatOutlivesItsTimeout) {
   const TempDir workspace;
   const auto result =

@@ -76,6 +76,33 @@ TEST_F(Undo, ALinkInThePlaceOfTheFileIsNeverWrittenThrough) {
   EXPECT_EQ(content("victim"), "new\n");
 }
 
+TEST_F(Undo, ADirectoryThatIsALinkSinceIsNeverWrittenThrough) {
+  const auto both_refuse = [&](const std::string& call) {
+    EXPECT_THAT(refuses(call), HasSubstr("way is a symbolic link now and was a directory"));
+    EXPECT_THAT(fails("undo_change", Json{{"call", call}, {"force", true}}),
+                HasSubstr("way is a symbolic link now and was a directory"));
+  };
+  server_->put("way/file", "old\n");
+  server_->put("victim/file", "precious\n");
+  const std::string edited = edit("way/file");
+  const std::string made = changes("write_file", Json{{"path", "way/made"}, {"content", "made\n"}});
+  const std::string gone =
+      changes("apply_patch",
+              Json{{"patch", "*** Begin Patch\n*** Delete File: way/file\n*** End Patch\n"}});
+  server_->put("victim/made", "precious\n");
+  fs::rename(server_->in("way"), server_->in("away"));
+  fs::create_symlink("victim", server_->in("way"));
+  for (const std::string& call : {gone, made, edited}) {
+    both_refuse(call);
+  }
+  EXPECT_EQ(content("victim/file"), "precious\n");
+  EXPECT_EQ(content("victim/made"), "precious\n");
+  fs::remove(server_->in("way"));
+  fs::rename(server_->in("away"), server_->in("way"));
+  undo(gone);
+  EXPECT_EQ(content("way/file"), "new\n") << "the control";
+}
+
 TEST_F(Undo, ALaterModeStaysAndIsSaid) {
   server_->put("file", "old\n", 0644);
   const std::string call = edit("file");

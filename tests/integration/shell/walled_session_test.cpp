@@ -53,14 +53,8 @@ TEST_F(WalledSession, ACallThatOnlyReadsWritesInNoWritableRootHoweverItIsNamed) 
   std::filesystem::permissions(links.path(), static_cast<std::filesystem::perms>(0755));
   std::filesystem::create_symlink(in_tmp.path(), links.path() / "link");
   sandbox::Policy policy = *sandbox::preset("workspace-write");
-  policy.write = {links.path() / "link"};
-  std::vector<std::filesystem::path> roots = {in_tmp.path()};
-  // With namespaces the session has a /dev of its own, in which no root can lie.
-  if (const char* off = std::getenv("BAWN_FEATURES_OFF"); off != nullptr) {
-    policy.write.push_back(in_shm.path());
-    roots.push_back(in_shm.path());
-  }
-  for (const std::filesystem::path& root : roots) {
+  policy.write = {links.path() / "link", in_shm.path()};
+  for (const std::filesystem::path& root : {in_tmp.path(), in_shm.path()}) {
     session_->close();
     start(policy, workspace);
     const std::string file = root / "x";
@@ -188,6 +182,16 @@ TEST_F(WalledSession, RestoresTheShellAfterExitExecAndKill) {
   EXPECT_EQ(sh("echo $V").out.text, "a b\n");
   EXPECT_EQ(sh("set -e; false").exit_code, 1);
   EXPECT_EQ(sh("echo $V").out.text, "a b\n");
+}
+
+/// As `rm -rf /tmp/*` does where bawn's own state lies there.
+TEST_F(WalledSession, RemovingTheWayToItsOwnFilesKeepsTheSession) {
+  const std::string state = state_.path();
+  const auto removed = sh("v=kept; rm -rf " + state + "; mv " + state + " " + state + "-away");
+  EXPECT_EQ(removed.exit_code, 1);
+  const auto after = sh("echo $v");
+  EXPECT_EQ(after.out.text, "kept\n");
+  EXPECT_FALSE(after.shell_restarted);
 }
 
 TEST_F(WalledSession, KillingEverythingInsideLeavesAUsableSession) {

@@ -172,8 +172,7 @@ TEST(NamespacePlan, HeldNumbersCountUpInTheOrderOfTheSteps) {
     }
   }
   EXPECT_THAT(numbers, testing::ElementsAre("0", "1", "2", "3"));
-  EXPECT_LT(position(plan, Kind::MakeDirectory, "/run/systemd/resolve"),
-            position(plan, Kind::BindHeld, "/run/systemd/resolve/stub-resolv.conf"));
+  EXPECT_TRUE(has(plan, Kind::BindHeld, "/run/systemd/resolve/stub-resolv.conf"));
 }
 
 TEST(NamespacePlan, NestedRootsInTmpAreHeldOnce) {
@@ -196,6 +195,20 @@ TEST(NamespacePlan, TheSessionDirectoryInBawnsStateIsReachedByLinksAndHidesTheRe
   EXPECT_LT(position(plan, Kind::MakeSymlink, link),
             position(plan, Kind::RemountReadOnly, "/home/ann/.local/state/bawn"));
   EXPECT_TRUE(has(plan, Kind::BindHeld, "/run/bawn/w"));
+}
+
+TEST(NamespacePlan, LinksInAPrivateDirectoryLieUnderAMountThatLeadsToNoRoot) {
+  Place place = place_for(policy_named("workspace-write"));
+  place.session_dir = "/tmp/state/sessions/1";
+  NamespacePlan plan = plan_for("workspace-write", place);
+  EXPECT_LT(position(plan, Kind::Tmpfs, "/tmp/state"),
+            position(plan, Kind::MakeSymlink, "/tmp/state/sessions/1/r"));
+  EXPECT_LT(position(plan, Kind::MakeSymlink, "/tmp/state/sessions/1/w"),
+            position(plan, Kind::RemountReadOnly, "/tmp/state"));
+  place.writable_roots.emplace_back("/tmp/state/work");
+  plan = plan_for("workspace-write", place);
+  EXPECT_FALSE(has(plan, Kind::Tmpfs, "/tmp/state"));
+  EXPECT_TRUE(has(plan, Kind::Tmpfs, "/tmp/state/sessions"));
 }
 
 TEST(NamespacePlan, ASessionDirectoryInRunStaysWhereItIs) {

@@ -215,6 +215,28 @@ TEST_F(Survey, RefusesWorkspacesThatCannotBeWalledIn) {
   EXPECT_THAT(refusal(state.string()), HasSubstr("bawn's own"));
 }
 
+/// An earlier session, or whoever wrote the repository, would decide what is writable.
+TEST_F(Survey, RefusesAWritableRootThatALinkInARootLeadsTo) {
+  fs::create_directories(home / "elsewhere/sub");
+  fs::create_directory_symlink(home / "elsewhere", workspace / "link");
+  fs::create_directory_symlink(workspace / "link/sub", home / "by-two");
+  fs::create_directory_symlink(home / "elsewhere", home / "dotfiles");
+  for (const fs::path& path : {workspace / "link", workspace / "link/sub",
+                               workspace / "../project/link", home / "by-two"}) {
+    policy.write = {path.string()};
+    for (const bool writable : {true, false}) {
+      policy.write_workspace = writable;
+      const auto place = look();
+      ASSERT_FALSE(place) << path;
+      EXPECT_THAT(place.error().message(), HasSubstr((workspace / "link").string() + " leads to"));
+    }
+  }
+  policy.write = {(home / "dotfiles").string()};
+  const auto place = look();
+  ASSERT_TRUE(place) << "a link of the user's own: " << place.error().message();
+  EXPECT_THAT(place->writable_roots, Contains((home / "elsewhere").string()));
+}
+
 TEST_F(Survey, RefusesAWritableRootThatIsTheKernels) {
   for (const char* path : {"/proc", "/proc/self", "/sys/kernel", "/dev"}) {
     policy.write = {path};
