@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace bawn::files {
 
@@ -55,6 +56,12 @@ class Reversal {
   Result<FileChange> of(UndoFile file) {
     FileChange change;
     change.path = file.from.value_or(file.target);
+    // A rename and a change of the mode alone name the file as it was asked for, links included.
+    const bool resolved = !file.from && (!file.before || !file.after ||
+                                         etag_of(file.before->bytes) != file.after->etag);
+    if (resolved) {
+      BAWN_TRY(check_way(file.target));
+    }
     change.before = BAWN_TRY(now_at(file.target));
     if (!force_) {
       BAWN_TRY(check(file, change.before));
@@ -92,7 +99,6 @@ class Reversal {
   /// The file itself: what a link leads to that was put there since is another one. A path that the
   /// change made a directory of, or whose directory it made a file, has none.
   Result<std::optional<LoadedFile>> now_at(const std::string& path) const {
-    BAWN_TRY(check_way(path));
     const auto status = place_.files->status(context_, path, sandbox::FileAgent::Links::Keep);
     if (std::ranges::any_of(made_, [&](const std::string& made) {
           return lies_below(path, made) ||
@@ -110,9 +116,12 @@ class Reversal {
   }
 
   /// A changed file's path had no links in it: one that is there now leads to somebody else's file.
-  Result<> check_way(const std::string& path) const {
+  Result<> check_way(const std::string& path) {
     for (auto at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
       const std::string directory = path.substr(0, at);
+      if (!looked_at_.insert(directory).second) {
+        continue;
+      }
       const auto status =
           place_.files->status(context_, directory, sandbox::FileAgent::Links::Keep);
       if (status && status->type == sandbox::FileType::Symlink) {
@@ -159,7 +168,8 @@ class Reversal {
   const contract::Context& context_;
   const Place& place_;
   bool force_;
-  std::vector<std::string> made_;  ///< files that are there since
+  std::set<std::string> looked_at_;  ///< directories that are no links
+  std::vector<std::string> made_;    ///< files that are there since
   std::vector<std::string> notes_;
 };
 

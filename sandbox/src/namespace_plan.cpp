@@ -159,8 +159,9 @@ std::vector<std::string> roots_in_shadow(const Place& place) {
   return outer;
 }
 
-/// In a private directory: the outermost one on the way to the session directory that leads to no
-/// root. Nobody can remove or rename it with a mount on it, as `rm -rf /tmp/*` would.
+/// In a private directory: bawn's own directory there, or else the outermost one on the way to the
+/// session's that leads to no root. With a mount on it nobody can remove or rename it, as
+/// `rm -rf /tmp/*` would; a directory above it can be renamed, and takes it along.
 std::string cover_in_shadow(const Place& place) {
   std::vector<std::string> ways;
   for (const std::string& directory : place.shared_directories) {
@@ -169,11 +170,15 @@ std::string cover_in_shadow(const Place& place) {
     }
   }
   const std::vector<std::string> roots = roots_in_shadow(place);
-  const auto free = std::ranges::find_if(ways, [&](const std::string& way) {
-    return std::ranges::none_of(roots,
-                                [&](const std::string& root) { return is_within(root, way); });
+  std::erase_if(ways, [&](const std::string& way) {
+    return std::ranges::any_of(roots,
+                               [&](const std::string& root) { return is_within(root, way); });
   });
-  return free != ways.end() ? *free : place.session_dir;
+  if (const std::string* own = secret_above_session(place);
+      own != nullptr && contains(ways, *own)) {
+    return *own;
+  }
+  return ways.empty() ? place.session_dir : ways.front();
 }
 
 /// The session directory at its host path: two links into the place where it really is. What else

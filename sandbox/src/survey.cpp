@@ -39,13 +39,21 @@ Result<> find_workspace(Place& place, const std::string& workspace) {
   return {};
 }
 
-Result<> find_writable_roots(Place& place, const Policy& policy) {
+/// The way to one entry of the policy's `write`.
+struct WayToRoot {
+  std::string path;  ///< as the policy has it
+  Way way;
+};
+
+Result<std::vector<WayToRoot>> find_writable_roots(Place& place, const Policy& policy) {
+  std::vector<WayToRoot> ways;
   if (policy.write_workspace) {
     place.writable_roots.push_back(place.workspace);
   }
   for (const std::string& wanted : policy.write) {
     for (const std::string& path : expand_home(wanted, {place.home})) {
-      const std::string root = canonical(path);
+      Way way = follow(path);
+      const std::string& root = way.end;
       if (root == "/") {
         return bad("\"/\" cannot be a writable root");
       }
@@ -55,37 +63,43 @@ Result<> find_writable_roots(Place& place, const Policy& policy) {
                         "writable root but /dev/shm and what lies below it",
                         path, root == path ? "" : fmt::format(", which leads to {}", root)));
       }
-      if (!root.empty() && !contains(place.writable_roots, root)) {
+      if (root.empty()) {
+        continue;
+      }
+      if (!contains(place.writable_roots, root)) {
         place.writable_roots.push_back(root);
       }
+      ways.push_back({path, std::move(way)});
     }
   }
-  return {};
+  return ways;
 }
 
-/// A link of another user in a directory that all may write to, like /tmp.
+/// It, or a directory above it, is another user's in a directory that all may write to, like /tmp.
 bool is_anybodys(const Place& place, const std::string& link) {
-  struct stat status{};
-  struct stat around{};
-  return ::lstat(link.c_str(), &status) == 0 && status.st_uid != 0 &&
-         status.st_uid != place.caller_uid && ::stat(parent_of(link).c_str(), &around) == 0 &&
-         (around.st_mode & S_IWOTH) != 0;
+  for (std::string at = link; at != "/"; at = parent_of(at)) {
+    struct stat status{};
+    struct stat around{};
+    if (::lstat(at.c_str(), &status) == 0 && status.st_uid != 0 &&
+        status.st_uid != place.caller_uid && ::stat(parent_of(at).c_str(), &around) == 0 &&
+        (around.st_mode & S_IWOTH) != 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// Whoever may write where a link of a root lies decides what is writable in the next session.
-Result<> check_links(const Place& place, const Policy& policy) {
+Result<> check_links(const Place& place, const std::vector<WayToRoot>& ways) {
   std::vector<std::string> roots = place.writable_roots;
   roots.push_back(place.workspace);  // another policy may let it be written
-  for (const std::string& wanted : policy.write) {
-    for (const std::string& path : expand_home(wanted, {place.home})) {
-      for (const std::string& link : links_on_way(path)) {
-        if (is_within_any(link, roots) || is_anybodys(place, link)) {
-          return bad(
-              fmt::format("the policy's write names {}, which the link {} leads to {}: a "
-                          "command or another user could have made that link; name the "
-                          "directory itself",
-                          path, link, canonical(path)));
-        }
+  for (const auto& [path, way] : ways) {
+    for (const std::string& link : way.links) {
+      if (is_within_any(link, roots) || is_anybodys(place, link)) {
+        return bad(fmt::format(
+            "the policy's write names {}, which the link {} leads to {}: a command or another user "
+            "could have made that link; name the directory itself",
+            path, link, way.end));
       }
     }
   }
@@ -177,8 +191,8 @@ Result<Place> survey(const Policy& policy, const std::string& workspace,
   if (!policy.enforce) {
     return place;
   }
-  BAWN_TRY(find_writable_roots(place, policy));
-  BAWN_TRY(check_links(place, policy));
+  const std::vector<WayToRoot> ways = BAWN_TRY(find_writable_roots(place, policy));
+  BAWN_TRY(check_links(place, ways));
   BAWN_TRY(find_secrets(place, policy));
   find_linked_secrets(place);
   BAWN_TRY(check_state(place, policy));

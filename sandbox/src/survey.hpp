@@ -21,9 +21,12 @@ enum class FileKind { Missing, Directory, Regular, Link, Socket, Other };
 /// The path without links, "." and ".."; empty when it cannot be resolved.
 [[nodiscard]] std::string canonical(const std::string& path);
 
-/// The links that are followed on the way to an absolute path, each at its own place; all that come
-/// before something is missing.
-[[nodiscard]] std::vector<std::string> links_on_way(const std::string& path);
+/// What lies on the way to an absolute path.
+struct Way {
+  std::vector<std::string> links;  ///< that are followed, each at its own place
+  std::string end;                 ///< as canonical(); empty when it cannot be resolved
+};
+[[nodiscard]] Way follow(const std::string& path);
 
 /// "~/x" below each of `homes`, other paths as they are.
 [[nodiscard]] std::vector<std::string> expand_home(std::string_view path,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <string>
 #include <string_view>
@@ -52,12 +53,12 @@ bool is_own_secret(const std::string& directory) {
 
 }  // namespace
 
-std::vector<std::string> links_on_way(const std::string& path) {
+Way follow(const std::string& path) {
   constexpr std::size_t kMost = 40;  // as path_resolution(7) has it
-  std::vector<std::string> links;
+  Way way;
   std::string at;  // "" is "/"
   std::string rest = path;
-  while (!rest.empty() && links.size() < kMost) {
+  while (!rest.empty()) {
     const std::size_t slash = std::min(rest.find('/'), rest.size());
     const std::string name = rest.substr(0, slash);
     rest.erase(0, slash + 1);
@@ -71,17 +72,21 @@ std::vector<std::string> links_on_way(const std::string& path) {
     const std::string next = at + "/" + name;
     char target[PATH_MAX];
     const ssize_t size = ::readlink(next.c_str(), target, sizeof target);
-    if (size < 0) {
+    if (size < 0 && errno == EINVAL) {  // no link
       at = next;
       continue;
     }
-    links.push_back(next);
+    if (size < 0 || way.links.size() == kMost) {
+      return way;
+    }
+    way.links.push_back(next);
     rest = std::string(target, static_cast<std::size_t>(size)) + "/" + rest;
     if (rest.starts_with('/')) {
       at.clear();
     }
   }
-  return links;
+  way.end = at.empty() ? "/" : at;
+  return way;
 }
 
 void find_linked_secrets(Place& place) {

@@ -103,6 +103,16 @@ TEST_F(Undo, ADirectoryThatIsALinkSinceIsNeverWrittenThrough) {
   EXPECT_EQ(content("way/file"), "new\n") << "the control";
 }
 
+TEST_F(Undo, AModeThatWasChangedThroughALinkComesBack) {
+  server_->put("a/file", "old\n", 0644);
+  fs::create_symlink("a", server_->in("way"));
+  const std::string call = changes(
+      "apply_patch",
+      Json{{"patch", "diff --git a/way/file b/way/file\nold mode 100644\nnew mode 100755\n"}});
+  undo(call);
+  EXPECT_EQ(fs::status(server_->in("a/file")).permissions(), static_cast<fs::perms>(0644));
+}
+
 TEST_F(Undo, ALaterModeStaysAndIsSaid) {
   server_->put("file", "old\n", 0644);
   const std::string call = edit("file");

@@ -209,6 +209,12 @@ TEST(NamespacePlan, LinksInAPrivateDirectoryLieUnderAMountThatLeadsToNoRoot) {
   plan = plan_for("workspace-write", place);
   EXPECT_FALSE(has(plan, Kind::Tmpfs, "/tmp/state"));
   EXPECT_TRUE(has(plan, Kind::Tmpfs, "/tmp/state/sessions"));
+
+  place = place_for(policy_named("workspace-write"));
+  place.session_dir = "/tmp/user/1000/state/sessions/1";
+  place.existing_secrets = place.secret_directories = {"/tmp/user/1000/state"};
+  plan = plan_for("workspace-write", place);
+  EXPECT_TRUE(has(plan, Kind::Tmpfs, "/tmp/user/1000/state")) << "no wider than bawn's own";
 }
 
 TEST(NamespacePlan, ASessionDirectoryInRunStaysWhereItIs) {

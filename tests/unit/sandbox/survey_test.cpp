@@ -237,6 +237,37 @@ TEST_F(Survey, RefusesAWritableRootThatALinkInARootLeadsTo) {
   EXPECT_THAT(place->writable_roots, Contains((home / "elsewhere").string()));
 }
 
+TEST_F(Survey, RefusesAWritableRootThatAnotherUsersLinkLeadsTo) {
+  BAWN_REQUIRE("root");
+  constexpr uid_t kAnother = 12345;
+  const fs::path shared = directory.path() / "shared";
+  fs::create_directories(shared / "theirs");
+  fs::permissions(shared, fs::perms::all | fs::perms::sticky_bit);
+  for (const fs::path& link : {shared / "link", shared / "theirs/link"}) {
+    fs::create_directory_symlink(home, link);
+    policy.write = {link.string()};
+    EXPECT_TRUE(look()) << link << ": root's own, the control";
+  }
+  ASSERT_EQ(::lchown((shared / "link").c_str(), kAnother, kAnother), 0);
+  ASSERT_EQ(::chown((shared / "theirs").c_str(), kAnother, kAnother), 0);
+  for (const fs::path& link : {shared / "link", shared / "theirs/link"}) {
+    policy.write = {link.string()};
+    const auto place = look();
+    ASSERT_FALSE(place) << link;
+    EXPECT_THAT(place.error().message(), HasSubstr("another user could have made that link"));
+  }
+}
+
+TEST_F(Survey, LeavesOutWritableRootsThatLeadNowhere) {
+  fs::create_symlink("nowhere", workspace / "dangling");
+  fs::create_symlink("round", workspace / "round");
+  policy.write = {(workspace / "dangling").string(), (workspace / "round/x").string(),
+                  (workspace / "missing/../dangling").string(), "/missing/x"};
+  const auto place = look();
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->writable_roots, testing::ElementsAre(workspace.string()));
+}
+
 TEST_F(Survey, RefusesAWritableRootThatIsTheKernels) {
   for (const char* path : {"/proc", "/proc/self", "/sys/kernel", "/dev"}) {
     policy.write = {path};
