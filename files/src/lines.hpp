@@ -2,6 +2,8 @@
 /// Text as lines.
 #pragma once
 
+#include "bawn/contract/count_newlines.hpp"
+
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -14,7 +16,7 @@ namespace bawn::files {
 /// A line without "\n" or "\r\n".
 [[nodiscard]] std::string_view without_line_end(std::string_view line) noexcept;
 
-[[nodiscard]] std::size_t count_newlines(std::string_view text) noexcept;
+using contract::count_newlines;
 
 /// The number, from 1, of the line that holds byte `at`.
 [[nodiscard]] std::size_t line_number_at(std::string_view text, std::size_t at) noexcept;

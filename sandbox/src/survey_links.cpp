@@ -66,6 +66,9 @@ Way follow(const std::string& path) {
       continue;
     }
     if (name == "..") {
+      if (!at.empty() && kind_of(at) != FileKind::Directory) {
+        return way;
+      }
       at.erase(std::min(at.rfind('/'), at.size()));
       continue;
     }

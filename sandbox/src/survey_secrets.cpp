@@ -177,6 +177,7 @@ void find_siblings(Place& place) {
     hidden.push_back(session_store(place.session_dir));
   }
   collect(place, "/", hidden);
+  // Of /dev, left out above as a whole, what a session reads in shared memory.
   std::erase(hidden, "/dev");
   std::vector<std::string> read = common_directories(place.writable_roots);
   read.push_back(place.workspace);

@@ -1,39 +1,15 @@
 #include "output_buffer.hpp"
 
+#include "bawn/contract/count_newlines.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdint>
-#include <numeric>
 #include <utility>
 
 namespace bawn::shell {
-
-namespace {
-
-/// In lanes of one length, which compilers make vectors of at -O2. std::count they do not: it was a
-/// sixth of the server's time with 100 MiB of output.
-std::uint64_t newlines_in(std::string_view bytes) {
-  constexpr std::size_t kLanes = 64;
-  constexpr int kMostRounds = 255;  // before a lane is full
-  std::uint64_t all = 0;
-  while (bytes.size() >= kLanes) {
-    std::array<std::uint8_t, kLanes> lanes{};
-    for (int round = 0; round < kMostRounds && bytes.size() >= kLanes; ++round) {
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        lanes[lane] = static_cast<std::uint8_t>(lanes[lane] + (bytes[lane] == '\n' ? 1 : 0));
-      }
-      bytes.remove_prefix(kLanes);
-    }
-    all = std::accumulate(lanes.begin(), lanes.end(), all);
-  }
-  return all + static_cast<std::uint64_t>(std::ranges::count(bytes, '\n'));
-}
-
-}  // namespace
 
 std::uint64_t SpoolBudget::take(std::uint64_t wanted) noexcept {
   std::uint64_t left = left_.load();
@@ -59,7 +35,7 @@ void OutputBuffer::append(std::string_view bytes) {
   if (bytes.empty()) {
     return;
   }
-  newlines_ += newlines_in(bytes);
+  newlines_ += contract::count_newlines(bytes);
   ends_in_newline_ = bytes.back() == '\n';
   if (whole_in_memory_ && head_.size() + bytes.size() > memory_) {
     begin_spooling();

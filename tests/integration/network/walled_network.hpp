@@ -22,8 +22,8 @@ struct WallMode {
 };
 
 // For the names that ctest lists.
-inline void PrintTo(const WallMode& one,
-                    std::ostream* out) {  // NOLINT(readability-identifier-naming)
+// NOLINTNEXTLINE(readability-identifier-naming)
+inline void PrintTo(const WallMode& one, std::ostream* out) {
   *out << one.name;
 }
 

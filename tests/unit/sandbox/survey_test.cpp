@@ -262,7 +262,7 @@ TEST_F(Survey, LeavesOutWritableRootsThatLeadNowhere) {
   fs::create_symlink("nowhere", workspace / "dangling");
   fs::create_symlink("round", workspace / "round");
   policy.write = {(workspace / "dangling").string(), (workspace / "round/x").string(),
-                  (workspace / "missing/../dangling").string(), "/missing/x"};
+                  (workspace / "missing/../dangling").string(), "/missing/x", "/etc/passwd/../ssl"};
   const auto place = look();
   ASSERT_TRUE(place) << place.error().message();
   EXPECT_THAT(place->writable_roots, testing::ElementsAre(workspace.string()));

@@ -126,8 +126,8 @@ struct MountStep {
     /// Clone the mount tree at `source` now (recursively) and keep it under the number in `target`;
     /// numbers count up from 0 in the order of the steps.
     HoldPath,
-    /// Move the tree held under the number in `source` to `target`; data "dir" or "file" makes the
-    /// target and its parents first, "" means that it is there.
+    /// Move the tree held under the number in `source` to `target`, which is made first with its
+    /// parents where it is missing: a directory or a file, as what is held.
     BindHeld,
     Chdir,
     MakeSymlink,  ///< symlink named target that says source
